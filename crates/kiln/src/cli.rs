@@ -166,7 +166,7 @@ pub(crate) enum Verb {
     /// Look into the kernel with a tool or a script of bpftrace
     #[command(after_help = probe::HELP)]
     Probe(Box<Probe>),
-    /// Stop a machine where a CPU waits for too long, and show why
+    /// Stop a machine where it waits for too long, and show why
     #[command(after_help = hazard::HELP)]
     Hazard(Box<Hazard>),
     /// Measure how much of a CPU a workload really gets, and what takes the rest

@@ -1,4 +1,4 @@
-//! `kiln hazard`: where CPUs wait for too long.
+//! `kiln hazard`: where a machine waits for too long.
 
 use std::io;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use introspect::{Call, Registers};
 use judge::Outcome;
 use judge::run::Run;
 use lab::{Event, Listener, Prepared, RunRequest};
+use machine::hazards::Spin;
 use machine::{Conditions, Hazard};
 use observe::{Program, Thread};
 use report::hazard::Hazards;
@@ -73,7 +74,10 @@ impl Listener for Collector {
             Event::Note { text } => self.progress.note(text),
             Event::Hazard { case, hazard, .. } => {
                 self.is_found.store(true, Ordering::Relaxed);
-                let hazard = self.named((**hazard).clone());
+                let hazard = match (**hazard).clone() {
+                    Hazard::LockSpin(spin) => Hazard::LockSpin(self.named(spin)),
+                    wait @ Hazard::LockWait(_) => wait,
+                };
                 self.hazards.add(case, hazard);
                 self.progress.show(&self.hazards.progress());
             }
@@ -86,17 +90,17 @@ impl Listener for Collector {
 
 impl Collector {
     /// The same with the calls of the program, if it is there.
-    fn named(&mut self, mut hazard: Hazard) -> Hazard {
-        let frames = self.program.as_mut().zip(hazard.program.as_ref()).and_then(|(program, place)| {
+    fn named(&mut self, mut spin: Spin) -> Spin {
+        let frames = self.program.as_mut().zip(spin.program.as_ref()).and_then(|(program, place)| {
             let Registers { ip: rip, sp: rsp, bp: rbp } = place.registers;
             let registers = observe::Registers { rip, rsp, rbp };
-            program.frames(Thread { registers, code: (hazard.address, &place.code), stack: &place.stack })
+            program.frames(Thread { registers, code: (spin.address, &place.code), stack: &place.stack })
         });
         if let Some(frames) = frames {
-            hazard.function = frames.first().and_then(|frame| frame.function.clone());
-            hazard.calls = frames.iter().map(|frame| Call { text: called(frame), is_guess: false }).collect();
+            spin.function = frames.first().and_then(|frame| frame.function.clone());
+            spin.calls = frames.iter().map(|frame| Call { text: called(frame), is_guess: false }).collect();
         }
-        hazard
+        spin
     }
 
     /// Shows why a Run did not pass.

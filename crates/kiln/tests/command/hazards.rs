@@ -39,6 +39,33 @@ while (time(0) < end) {
     fcntl(file, F_SETLK, &part);
 }";
 
+/// Two processes read messages of the kernel through one open file for some seconds: the one that waits for a message has the lock of the
+/// place in the file (fs/file.c, `__fdget_pos`), for which the other one sleeps.
+const READERS: &str = "\
+int file = open(\"/proc/kmsg\", O_RDONLY);
+char line[8192];
+pid_t readers[2];
+for (int i = 0; i < 2; i++)
+    if (!(readers[i] = fork()))
+        while (read(file, line, sizeof line) >= 0) ;
+sleep(SECONDS);
+for (int i = 0; i < 2; i++) kill(readers[i], SIGKILL);
+while (wait(0) > 0) ;";
+
+/// Four processes write to one file for some seconds: one after the other, for as long as 32 MiB take.
+const WRITERS: &str = "\
+static char block[32 << 20];
+memset(block, 1, sizeof block);
+time_t end = time(0) + 6;
+close(open(\"/tmp/big\", O_WRONLY | O_CREAT, 0600));
+for (int i = 0; i < 4; i++)
+    if (!fork()) {
+        int file = open(\"/tmp/big\", O_WRONLY);
+        while (time(0) < end) pwrite(file, block, sizeof block, 0);
+        exit(0);
+    }
+while (wait(0) > 0) ;";
+
 /// The loops that were found.
 fn loops(place: &Place, arguments: &[&str], code: i32) -> Vec<Value> {
     let done = place.kiln([&["hazard", "--json"], arguments].concat()).run().expect(code);
@@ -97,14 +124,64 @@ fn what_is_no_hazard_or_no_machine_for_it_is_one_clear_message() {
         (&["--exec", exec][..], "--in host"),
         (&["--in", KERNEL, "--exec", exec, "--when", "lock-spin>15"], "write lock-spin>1000, for 16 to"),
         (&["--in", KERNEL, "--exec", exec, "--when", "cache-misses>5"], "no hazard"),
+        (
+            &["--in", KERNEL, "--exec", exec, "--when", "lock-wait>1ms"],
+            "or lock-wait>100ms, for 10ms to 3600s",
+        ),
         (&["--in", KERNEL, "--exec", exec, "--accel", "kvm"], "kvm"),
         (&["--in", UML, "--exec", exec], "User-Mode Linux"),
+        (&["--in", UML, "--exec", exec, "--when", "lock-wait>1s"], "User-Mode Linux"),
         (&["--in", KERNEL, "--exec", exec, "--suite", "smoke"], "cannot be used with"),
     ] {
         let done = place.kiln([&["hazard"], arguments].concat()).run();
         assert!(matches!(done.code, Some(2 | 3)), "{arguments:?}: {:?}", done.code);
         assert!(done.stderr.to_lowercase().contains(&why.to_lowercase()), "{arguments:?}: {}", done.stderr);
     }
+}
+
+#[test]
+fn a_task_that_sleeps_for_a_lock_is_found_with_the_one_that_has_it() {
+    let place = Place::new();
+    let program = place.program("load", &READERS.replace("SECONDS", "8"));
+    for kernel in [KERNEL, NEWER] {
+        let arguments =
+            ["hazard", "--in", kernel, "--when", "lock-wait>100ms", "--exec", text(&program), "--json"];
+        let found: Value = place.kiln(arguments).run().expect(1).stated();
+        let sleeps = found["sleeps"].as_array().expect("a list");
+        let is_it = |sleep: &&Value| {
+            names(&sleep["task"]["calls"], "text").iter().any(|call| call.contains("fdget_pos+"))
+        };
+        let sleep = sleeps.iter().find(is_it).unwrap_or_else(|| panic!("{kernel}: {found:#}"));
+        let lock = &sleep["lock"];
+        assert_eq!((&lock["kind"], &lock["waiters"]), (&"mutex".into(), &1.into()), "{sleep:#}");
+        assert!(sleep["slept-ns"].as_u64().is_some_and(|slept| slept > 100_000_000), "{sleep:#}");
+        let (task, owner) = (&sleep["task"], &sleep["owner"]);
+        assert_eq!((&task["name"], &owner["name"]), (&"load".into(), &"load".into()), "{sleep:#}");
+        assert!(task["pid"] != owner["pid"], "{sleep:#}");
+        let calls = names(&owner["calls"], "text");
+        assert!(calls.iter().any(|call| call.starts_with("kmsg_read+")), "{sleep:#}");
+        assert_eq!(found["loops"], serde_json::json!([]), "nothing else is looked for");
+    }
+}
+
+#[test]
+fn writers_of_a_file_sleep_for_the_one_that_writes() {
+    let place = Place::new();
+    let program = place.program("load", WRITERS);
+    let arguments = ["hazard", "--in", KERNEL, "--when", "lock-wait>10ms", "--exec", text(&program)];
+    let done = place.kiln(arguments).run().expect(1).says("rw_semaphore").says(" rwsem_down_write_slowpath+");
+    let has_it = |line: &str| line.trim_start().starts_with("load (") && line.ends_with(" has it");
+    assert!(done.stdout.lines().any(has_it), "{}", done.stdout);
+}
+
+#[test]
+fn who_sleeps_for_something_else_does_not_sleep_for_a_lock() {
+    let place = Place::new();
+    let body = "pid_t child = fork(); if (!child) pause(); sleep(2); kill(child, SIGKILL); wait(0);";
+    let program = place.program("load", body);
+    let done =
+        place.kiln(["hazard", "--in", KERNEL, "--when", "lock-wait>100ms", "--exec", text(&program)]).run();
+    assert_eq!(done.stdout, "no task slept for a lock for more than 100.0 ms\n", "{}", done.stderr);
 }
 
 /// Two CPUs want one lock again and again: each time the one has it, and the other waits for it.
@@ -150,27 +227,37 @@ fn cases_are_looked_at_too() {
 const SCRIPT: &str = r#"
 experiment(question = "where does a machine wait?", time = "10m")
 
-def callers(stop):
-    return [call["text"].split("+")[0] for call in stop["calls"]]
+def waiting(stop):
+    return [task["name"] for task in stop["tasks"] if task["on-cpu"] == stop["cpu"]]
 
 def watched(lab):
     expect(lab.machine().hazards(allow = ["refused"]) == None, "it is not watched")
-    m = lab.machine(hazards = ["lock-spin>50", "lock-spin>1000"])
+    m = lab.machine(hazards = ["lock-spin>16", "lock-spin>1000"])
     m.put(lab.file("load"))
     found = []
     for turn in range(30):
         m.run("/tmp/load")
-        found = [stop for stop in m.hazards() if "posix_lock_inode" in callers(stop)]
+        found = [stop for stop in m.hazards() if waiting(stop) == ["load"] and stop["calls"]]
         if found:
             break
     expect(len(found) > 0, "the lock was seen")
-    stop = found[0]
-    waiting = [task["name"] for task in stop["tasks"] if task["on-cpu"] == stop["cpu"]]
-    expect(waiting == ["load"], "the one that waits")
     m.power_cut()
     expect(found[0] in m.hazards(), "they are kept")
 
+def asleep(lab):
+    m = lab.machine(hazards = "lock-wait>100ms", cpus = 1)
+    m.put(lab.file("readers"))
+    m.start("/tmp/readers")
+    for turn in range(600):
+        if m.hazards():
+            break
+        lab.sleep("100ms")
+    stop = m.hazards()[0]
+    expect(stop["condition"] == "lock-wait" and stop["lock"]["kind"] == "mutex", "it sleeps")
+    expect(stop["owner"]["name"] == "readers", "it is known for whom")
+
 step(watched)
+step(asleep)
 "#;
 
 #[test]
@@ -179,6 +266,8 @@ fn a_script_sees_where_its_machine_waits() {
     let folder = folder(&place, SCRIPT);
     let load = place.compile("load", &LOCKS.replace("SECONDS", "2"), "", &["-static"]);
     std::fs::copy(load, folder.join("load")).expect("the folder of the experiment");
+    let readers = place.compile("readers", &READERS.replace("SECONDS", "600"), "", &["-static"]);
+    std::fs::copy(readers, folder.join("readers")).expect("the folder of the experiment");
     let run = result(&call(&place, &folder, &[KERNEL]).run());
     assert_eq!(run.outcome, judge::Outcome::Pass, "{run:#?}");
 }

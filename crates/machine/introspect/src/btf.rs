@@ -183,10 +183,30 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Structures whose members are numbers, at these bytes.
+    pub(crate) fn structures(all: &[(&str, &[(&str, u32)])]) -> Types {
+        let number = |value: usize| u32::try_from(value).expect("small");
+        let mut texts = vec![0];
+        let mut text = |name: &str| {
+            texts.extend(name.bytes().chain([0]));
+            number(texts.len() - name.len() - 1)
+        };
+        let mut words: Vec<u32> = vec![0, 1 << 24, 8, 0];
+        for (name, members) in all {
+            words.extend([text(name), STRUCT << 24 | number(members.len()), 64]);
+            members.iter().for_each(|(name, at)| words.extend([text(name), 1, 8 * at]));
+        }
+        let length = number(4 * words.len());
+        let header = [24, 0, length, length, number(texts.len())];
+        let words = header.into_iter().chain(words).flat_map(u32::to_le_bytes);
+        let bytes = MAGIC.to_le_bytes().into_iter().chain([1, 0]).chain(words).chain(texts);
+        Types::read(bytes.collect()).expect("they are types")
+    }
 
     /// `struct task { int pid; struct { u64 flags:3; struct thread thread; }; }`, `struct thread { u64 ip, sp; }`, with a type for numbers.
     fn types() -> Vec<u8> {

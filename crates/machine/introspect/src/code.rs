@@ -52,6 +52,12 @@ impl Code {
         Ok(Self { symbols, types, modules, frames, text })
     }
 
+    /// One with nothing but these types.
+    #[cfg(test)]
+    pub(crate) fn of_types(types: Types) -> Self {
+        Self { symbols: Symbols::default(), types, modules: Vec::new(), frames: None, text: 0..0 }
+    }
+
     /// Whether an address is in code.
     pub(crate) fn has(&self, address: u64) -> bool {
         self.text.contains(&address) || self.modules.iter().any(|module| module.has(address))

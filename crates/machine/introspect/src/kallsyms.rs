@@ -47,6 +47,12 @@ impl Symbols {
         self.all.iter().find(|(_, _, other)| other == name).map(|(address, ..)| *address)
     }
 
+    /// Where the functions are whose names are wanted.
+    pub(crate) fn functions(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
+        let found = self.all.iter().filter(|(_, _, name)| is_wanted(name));
+        found.filter_map(|(address, ..)| self.function(*address)).map(|(range, _)| range).collect()
+    }
+
     /// Where the last symbol up to an address is, and its name.
     pub(crate) fn nearest(&self, address: u64) -> Option<(u64, &str)> {
         let behind = self.all.partition_point(|(begin, ..)| *begin <= address);

@@ -1,6 +1,7 @@
 //! What a kernel does, read from the memory of its machine: nobody in it is asked, so that it may hang or be dead.
 //!
 //! * [`Kernel`]: which tasks there are, where they are, and which locks they hold; what is where
+//! * [`Sleepers`]: who sleeps for a [`Lock`], looked for again and again
 //! * [`Physical`]: what has to be there for it: memory, and the page tables of a CPU; [`Dump`] has both in a file
 //!
 //! A kernel brings along all that is needed: the list of its symbols ([`kallsyms`]), where its structures have their members ([`btf`]), and how the
@@ -11,19 +12,25 @@ mod code;
 mod dump;
 mod image;
 mod kallsyms;
+mod locks;
 mod memory;
 mod modules;
 mod orc;
 mod place;
+mod sleepers;
 mod stack;
 mod tasks;
 mod text;
 
+use std::sync::Arc;
+
 use code::Code;
 pub use code::Missing;
 pub use dump::{Dump, WrongDump};
+pub use locks::Lock;
 use memory::Memory;
 pub use memory::Physical;
+pub use sleepers::{Sleeper, Sleepers};
 pub use stack::Call;
 pub use tasks::{Registers, Task};
 pub use text::lines;
@@ -55,7 +62,7 @@ impl Tables {
 /// The kernel of a machine, found in its memory.
 pub struct Kernel<'a> {
     memory: Memory<'a>,
-    code: Code,
+    code: Arc<Code>,
 }
 
 impl std::fmt::Debug for Kernel<'_> {
@@ -77,7 +84,10 @@ impl<'a> Kernel<'a> {
         roots.dedup();
         for root in roots {
             match Code::read(&mut Memory::new(physical, root, levels)) {
-                Ok(code) => return Ok(Self { memory: Memory::new(physical, root, levels), code }),
+                Ok(code) => {
+                    let code = Arc::new(code);
+                    return Ok(Self { memory: Memory::new(physical, root, levels), code });
+                }
                 Err(missing) => why = missing,
             }
         }
@@ -91,6 +101,20 @@ impl<'a> Kernel<'a> {
     /// What the machine does not show.
     pub fn tasks(&mut self, cpus: &[Registers]) -> Result<Vec<Task>, Missing> {
         tasks::tasks(&self.code, &mut self.memory, cpus)
+    }
+
+    /// The task that the kernel has there.
+    ///
+    /// # Errors
+    ///
+    /// What the machine does not show.
+    pub fn task(&mut self, at: u64, cpus: &[Registers]) -> Result<Option<Task>, Missing> {
+        tasks::task_at(&self.code, &mut self.memory, at, cpus)
+    }
+
+    /// The lock for which the task that the kernel has there sleeps, by its calls.
+    pub fn lock(&mut self, at: u64, calls: &[Call]) -> Option<Lock> {
+        locks::lock(&self.code, &mut self.memory, at, calls)
     }
 
     /// The calls that led to where a CPU is, the innermost first.
@@ -110,16 +134,7 @@ impl<'a> Kernel<'a> {
 
     /// Its memory from an address on, up to what is not mapped and at most so many bytes.
     pub fn bytes(&mut self, address: u64, limit: usize) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut next = address;
-        while bytes.len() < limit {
-            let left = usize::try_from(memory::PAGE - next % memory::PAGE).unwrap_or(limit);
-            let Some(part) = self.memory.bytes(next, left.min(limit - bytes.len())) else { break };
-            bytes.extend(&part);
-            let Some(end) = next.checked_add(part.len() as u64) else { break };
-            next = end;
-        }
-        bytes
+        self.memory.up_to(address, limit)
     }
 
     /// Eight bytes of its memory.

@@ -1,7 +1,7 @@
 //! Memory as the machine has it, and as its kernel sees it: "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 3,
 //! chapter 4.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
@@ -28,6 +28,8 @@ pub(crate) struct Memory<'a> {
     /// Where the top of its page tables is.
     root: u64,
     levels: u32,
+    /// Where pages are that were read.
+    pages: HashMap<u64, u64>,
 }
 
 /// What a kernel has at an address.
@@ -42,7 +44,12 @@ pub(crate) enum Look {
 impl<'a> Memory<'a> {
     /// By the page tables at `root`, of four levels or five.
     pub(crate) fn new(physical: &'a mut dyn Physical, root: u64, levels: u32) -> Self {
-        Self { physical, root: root & ADDRESS, levels }
+        Self { physical, root: root & ADDRESS, levels, pages: HashMap::new() }
+    }
+
+    /// How many levels its page tables have.
+    pub(crate) fn levels(&self) -> u32 {
+        self.levels
     }
 
     /// Where an address is in the machine, and how many bytes there belong together.
@@ -51,6 +58,17 @@ impl<'a> Memory<'a> {
             Look::Mapped { place, length } => Some((place, length)),
             Look::Hole { .. } => None,
         }
+    }
+
+    /// The same for what is read: again and again from a few pages.
+    fn found(&mut self, address: u64) -> Option<(u64, u64)> {
+        let within = address % PAGE;
+        if let Some(place) = self.pages.get(&(address - within)) {
+            return Some((place + within, PAGE - within));
+        }
+        let (place, left) = self.translate(address)?;
+        self.pages.insert(address - within, place - within);
+        Some((place, left))
     }
 
     /// What is at an address, and up to where it is the same.
@@ -81,7 +99,7 @@ impl<'a> Memory<'a> {
     /// Fills `bytes` with what the kernel sees.
     pub(crate) fn read(&mut self, mut address: u64, mut bytes: &mut [u8]) -> Option<()> {
         while !bytes.is_empty() {
-            let (place, left) = self.translate(address)?;
+            let (place, left) = self.found(address)?;
             let length = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
             let (part, rest) = bytes.split_at_mut(length);
             self.physical.read(place, part).then_some(())?;
@@ -96,6 +114,20 @@ impl<'a> Memory<'a> {
         let mut bytes = vec![0; length];
         self.read(address, &mut bytes)?;
         Some(bytes)
+    }
+
+    /// What is mapped from an address on, at most so many bytes.
+    pub(crate) fn up_to(&mut self, address: u64, limit: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut next = address;
+        while bytes.len() < limit {
+            let left = usize::try_from(PAGE - next % PAGE).unwrap_or(limit);
+            let Some(part) = self.bytes(next, left.min(limit - bytes.len())) else { break };
+            bytes.extend(&part);
+            let Some(end) = next.checked_add(part.len() as u64) else { break };
+            next = end;
+        }
+        bytes
     }
 
     pub(crate) fn word(&mut self, address: u64) -> Option<u64> {
@@ -164,7 +196,7 @@ pub(crate) mod tests {
     }
 
     /// A page at 0x1000_0000 of the kernel and a large one behind 0x4000_0000, with four levels.
-    fn machine() -> Bytes {
+    pub(crate) fn machine() -> Bytes {
         let mut memory = Bytes(vec![0; 4 << 20]);
         for (table, index, entry) in [
             (0x1000, 0, 0x2003),

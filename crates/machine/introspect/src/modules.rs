@@ -1,7 +1,7 @@
 //! The modules that a kernel has loaded: their code, symbols and frames.
 
-use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use kernel::bytes::{u16_at, u32_at, u64_at};
 
@@ -29,7 +29,7 @@ pub(crate) struct Module {
     code: [Range<u64>; 2],
     /// Where its symbols and frames are.
     at: u64,
-    frames: OnceCell<Table>,
+    frames: OnceLock<Table>,
 }
 
 impl Module {
@@ -104,5 +104,5 @@ fn module(types: &Types, memory: &mut Memory<'_>, at: u64) -> Option<Module> {
         }
     };
     let code = code.map(Option::unwrap_or_default);
-    Some(Module { name, code, at, frames: OnceCell::new() })
+    Some(Module { name, code, at, frames: OnceLock::new() })
 }

@@ -68,7 +68,8 @@ impl From<Registers> for Place {
 }
 
 /// Where `struct task_struct` has what is read.
-struct Layout {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
     tasks: u64,
     thread_node: u64,
     signal: u64,
@@ -89,7 +90,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(types: &Types) -> Result<Self, Missing> {
+    pub(crate) fn of(types: &Types) -> Result<Self, Missing> {
         let found = |structure: &str, path: &[&'static str]| {
             types.offset(structure, path).ok_or(Missing::Member(path[0]))
         };
@@ -137,8 +138,18 @@ pub(crate) fn threads_of_all(
     Ok(found.into_iter().filter_map(&mut about).collect())
 }
 
+/// The task that is there, if one is.
+pub(crate) fn task_at(
+    code: &Code,
+    memory: &mut Memory<'_>,
+    at: u64,
+    cpus: &[Registers],
+) -> Result<Option<Task>, Missing> {
+    Ok(task(code, &Layout::of(&code.types)?, memory, at, cpus))
+}
+
 /// Where all tasks are.
-fn all(code: &Code, layout: &Layout, memory: &mut Memory<'_>) -> Result<Vec<u64>, Missing> {
+pub(crate) fn all(code: &Code, layout: &Layout, memory: &mut Memory<'_>) -> Result<Vec<u64>, Missing> {
     let first = code.symbols.address("init_task").ok_or(Missing::Symbols)?;
     let processes = list(memory, first.wrapping_add(layout.tasks), TASKS_MAX);
     let mut found = Vec::new();
@@ -190,6 +201,13 @@ fn asleep(layout: &Layout, memory: &mut Memory<'_>, at: u64) -> Option<Place> {
         bp: memory.word(frame.checked_add(layout.frame_bp)?)?,
         is_interrupted: false,
     })
+}
+
+/// Where the frames of a task begin that sleeps.
+pub(crate) fn frames(layout: &Layout, memory: &mut Memory<'_>, at: u64) -> Option<u64> {
+    let mut half = |offset: u64| memory.half(at.checked_add(offset)?);
+    let sleeps = half(layout.state)? & (INTERRUPTIBLE | UNINTERRUPTIBLE) != 0 && half(layout.on_cpu)? == 0;
+    memory.word(at.checked_add(layout.sp)?).filter(|_| sleeps)
 }
 
 fn letter(state: u32, exit: u32) -> char {

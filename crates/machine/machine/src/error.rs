@@ -24,11 +24,12 @@ pub enum Error {
     /// An accelerator was asked for and there is none to choose.
     #[error("--accel: User-Mode Linux is a program of this host and has no accelerator")]
     UmlAccel,
-    /// Nothing that runs the machine finds hazards.
-    #[error(
-        "hazards are found in what QEMU itself executes, with --accel tcg: not with KVM, and not in User-Mode Linux"
-    )]
+    /// User-Mode Linux shows nothing of what it does.
+    #[error("hazards are found in QEMU, which shows what a machine executes: not in User-Mode Linux")]
     NoHazards,
+    /// KVM does not show what is executed.
+    #[error("lock-spin: loops are found in what QEMU itself executes: use --accel tcg instead of KVM")]
+    NoSpins,
     /// More CPUs were asked for than there can be.
     #[error("--cpus {asked}: User-Mode Linux has one CPU")]
     UmlCpus {
@@ -124,6 +125,7 @@ impl Error {
         match self {
             Self::UmlAccel
             | Self::NoHazards
+            | Self::NoSpins
             | Self::UmlCpus { .. }
             | Self::Unfit { .. }
             | Self::SmallMemory { .. }

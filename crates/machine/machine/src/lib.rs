@@ -14,7 +14,7 @@
 //! * [`template`]: a booted machine that others are cloned from
 //! * [`instrument`]: a machine that measures; [`instruments`]: programs that load or measure a kernel
 //! * [`TimeoutScale`], [`Life`]: how long things may take here and now
-//! * [`hazards`]: a machine is stopped where a CPU waits for too long
+//! * [`hazards`]: a machine is stopped where something waits for too long
 //! * [`gateway`]: a way out of a segment
 //! * [`host`]: what this host has
 
@@ -115,7 +115,13 @@ pub trait Machine {
     }
 
     /// Looks for hazards from now on, if the machine was made for that.
-    fn begin_hazards(&mut self) {}
+    ///
+    /// # Errors
+    ///
+    /// What its kernel lacks for that.
+    fn begin_hazards(&mut self) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Looks no more, and gives what was counted; nothing of a machine that is no more.
     fn end_hazards(&mut self) -> Vec<Site> {
@@ -137,7 +143,7 @@ pub enum Event {
     Stranger(String),
     /// The machine has stopped itself, as the instrument of a measuring machine does.
     Stopped,
-    /// A CPU waits for too long. The machine goes on.
+    /// Something waits for too long. The machine goes on.
     Hazard(Box<Hazard>),
     /// The machine is no more.
     Ended(Death),

@@ -4,13 +4,14 @@
 //! * [`monitor`]: what it is asked, and says of itself; [`qmp`] is the form of that
 //! * [`snapshot`]: its state, kept and restored
 //! * [`symbol`]: the names of functions
-//! * [`processors`]: its registers; [`tasks`]: its tasks; [`hazard`]: where it waits for too long
+//! * [`processors`]: its registers; [`tasks`]: its tasks; [`hazard`]: where a CPU waits for too long; [`sleepers`]: who sleeps for a lock
 
 mod args;
 mod hazard;
 mod monitor;
 mod processors;
 mod qmp;
+mod sleepers;
 mod snapshot;
 mod symbol;
 mod tasks;
@@ -20,17 +21,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ::hazard::Loop;
 use console::Console;
-use introspect::Task;
+use introspect::{Sleeper, Task};
 use serde_json::Value;
 
 use crate::Death;
 use crate::accel::Accel;
 use crate::error::Error;
-use crate::hazards::Hazard;
+use crate::hazards::{Spin, Wait};
 use crate::host::QemuProgram;
 use crate::spec::Spec;
 use crate::tcg;
@@ -99,7 +100,7 @@ pub(crate) fn launch(
     let memory = parts.memory()?;
     let symbols = files.system_map.map(|map| Symbols::new(map, memory));
     let inherited = parts.into_inherited().into_iter().chain([its_monitor]).collect();
-    Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor, symbols }) })
+    Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor, symbols, sleepers: None }) })
 }
 
 fn command(spec: &Spec, accel: Accel, files: Files<'_>, numbers: &Numbers, monitor: i32) -> Command {
@@ -118,6 +119,7 @@ fn keeps_flags(accel: Accel, program: &Path) -> bool {
 struct Qemu {
     monitor: Monitor,
     symbols: Option<Symbols>,
+    sleepers: Option<sleepers::Found>,
 }
 
 impl Driver for Qemu {
@@ -193,8 +195,23 @@ impl Driver for Qemu {
         tasks::read(&mut self.monitor, process.id)
     }
 
-    fn examine_hazard(&mut self, process: &Process, code: &Loop, hazard: &mut Hazard) -> Result<(), String> {
-        hazard::examine(&mut self.monitor, process.id, code, hazard)
+    fn examine_spin(&mut self, process: &Process, code: &Loop, spin: &mut Spin) -> Result<(), String> {
+        hazard::examine(&mut self.monitor, process.id, code, spin)
+    }
+
+    fn find_sleepers(&mut self, process: &Process) -> Result<(), String> {
+        self.sleepers = Some(sleepers::Found::new(&mut self.monitor, process.id)?);
+        Ok(())
+    }
+
+    fn sleepers(&mut self) -> Vec<Sleeper> {
+        let Self { monitor, sleepers, .. } = self;
+        sleepers.as_mut().map(|found| found.look(monitor)).unwrap_or_default()
+    }
+
+    fn examine_waits(&mut self, late: &[(Sleeper, Duration)]) -> Vec<Wait> {
+        let Self { monitor, sleepers, .. } = self;
+        sleepers.as_mut().map(|found| found.waits(monitor, late)).unwrap_or_default()
     }
 
     fn provoke(&mut self, how: Provocation) -> bool {

@@ -5,7 +5,9 @@
 //! * [`process_tree`]: its processes; [`waiting`]: how long they waited for a CPU
 //! * [`outside`]: what is done to it from outside
 //! * [`pauses`]: how long kiln itself was stopped
-//! * [`dump`]: its memory, kept; [`hazards`]: it is stopped where a CPU waits for too long, which a [`plugin`] finds
+//! * [`dump`]: its memory, kept; [`hazards`]: it is stopped where something waits for too long, a CPU, as a [`plugin`] finds, or a
+//!   task, as [`lock_waits`] does
+//! * [`holding`]: its CPUs stand still
 //! * [`kexec`]: it goes over to another kernel
 //! * [`launch`]: what a program is started with
 //! * [`own`]: what makes a machine one of its own
@@ -22,8 +24,10 @@ mod cloning;
 mod driver;
 mod dump;
 mod hazards;
+mod holding;
 mod kexec;
 pub(crate) mod launch;
+mod lock_waits;
 mod outside;
 pub(crate) mod own;
 mod pauses;
@@ -55,8 +59,8 @@ use protocol::{Decoded, Decoder, Encoder, FromAgent, ToAgent};
 use crate::error::{BootFailure, BootTrouble};
 use crate::{Death, Event, Facts, Machine};
 use dump::Dumps;
+use hazards::Hazards;
 use pauses::PauseDetector;
-use plugin::Plugin;
 use process::{Exit, Process};
 use waiting::Waiting;
 
@@ -107,8 +111,7 @@ pub struct Vmm {
     waiting: Waiting,
     pauses: PauseDetector,
     dumps: Option<Dumps>,
-    /// Looks for hazards.
-    plugin: Option<Plugin>,
+    hazards: Hazards,
     /// Through which files come.
     window: Option<File>,
     /// Its memory is a private copy of its template's.
@@ -154,7 +157,7 @@ impl Vmm {
             waiting: Waiting::new(),
             pauses: PauseDetector::new(Instant::now()),
             dumps: None,
-            plugin: None,
+            hazards: Hazards::default(),
             window: None,
             is_clone: false,
             driver,
@@ -339,7 +342,9 @@ impl Machine for Vmm {
                 return event;
             }
             self.end_if_over();
-            if self.queue.is_empty() && !self.wait(deadline) {
+            self.look_at_sleepers();
+            let is_quiet = self.queue.is_empty() && !self.wait(self.next_look(deadline));
+            if is_quiet && Instant::now() >= deadline {
                 return Event::Quiet;
             }
         }
@@ -365,12 +370,12 @@ impl Machine for Vmm {
         self.dumps.as_ref().and_then(Dumps::note)
     }
 
-    fn begin_hazards(&mut self) {
-        self.tell_plugin_to_begin();
+    fn begin_hazards(&mut self) -> Result<(), String> {
+        self.begin_to_look()
     }
 
     fn end_hazards(&mut self) -> Vec<Site> {
-        self.counted_by_plugin()
+        self.end_to_look()
     }
 
     fn recording(&self) -> Option<RecordingMemory> {
@@ -378,7 +383,7 @@ impl Machine for Vmm {
     }
 
     fn waited(&mut self) -> Duration {
-        let paused = self.pauses.paused(Instant::now()).max(self.stopped_in_hazards());
+        let paused = self.pauses.paused(Instant::now()).max(self.hazards.stopped);
         self.waiting.look(self.process.id) + paused
     }
 

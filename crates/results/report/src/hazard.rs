@@ -1,12 +1,23 @@
 //! What `kiln hazard` prints.
+//!
+//! * [`Waited`]: a loop in which CPUs waited; [`Slept`]: a task that slept for a lock
 
-use introspect::{Call, Task};
-use machine::{Conditions, Hazard, Look};
+mod spins;
+mod waits;
+
+use std::time::Duration;
+
+use introspect::Call;
+use machine::{Conditions, Hazard};
 use protocol::hazard::Site;
 use serde::Serialize;
 
+pub use spins::Waited;
+pub use waits::Slept;
+
 use crate::figures::count;
 use crate::safe::safe_line;
+use crate::times::nanoseconds;
 use crate::words::counted;
 
 /// The hazards of a session.
@@ -15,43 +26,32 @@ use crate::words::counted;
 pub struct Hazards {
     /// What is one.
     pub when: Conditions,
-    /// In the order in which they were found.
+    /// Loops in which CPUs waited, in the order in which they were found.
     pub loops: Vec<Waited>,
-}
-
-/// A loop in which CPUs waited for too long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Waited {
-    /// The case, or the program.
-    pub case: String,
-    /// How often, if the machine lived to tell.
-    pub waited: Option<Site>,
-    /// What was seen when the machine was stopped there: the first time, and now and then.
-    pub stops: Vec<Hazard>,
-}
-
-/// Stops of a loop with the same calls for the same thing.
-struct Group<'a> {
-    first: &'a Hazard,
-    stops: usize,
+    /// Tasks that slept for locks, in that order.
+    pub sleeps: Vec<Slept>,
 }
 
 impl Hazards {
     /// None so far.
     #[must_use]
     pub fn new(when: Conditions) -> Self {
-        Self { when, loops: Vec::new() }
+        Self { when, loops: Vec::new(), sleeps: Vec::new() }
     }
 
     /// A machine was stopped while this case ran.
     pub fn add(&mut self, case: &str, hazard: Hazard) {
-        let is_same = |found: &&mut Waited| found.case == case && found.site() == Some(hazard.site);
-        match self.loops.iter_mut().find(is_same) {
-            Some(found) => found.stops.push(hazard),
-            None => {
-                self.loops.push(Waited { case: case.to_owned(), waited: None, stops: vec![hazard] });
+        match hazard {
+            Hazard::LockSpin(spin) => {
+                let is_same = |found: &&mut Waited| found.case == case && found.site() == Some(spin.site);
+                match self.loops.iter_mut().find(is_same) {
+                    Some(found) => found.stops.push(spin),
+                    None => {
+                        self.loops.push(Waited { case: case.to_owned(), waited: None, stops: vec![spin] });
+                    }
+                }
             }
+            Hazard::LockWait(wait) => self.sleeps.push(Slept { case: case.to_owned(), wait }),
         }
     }
 
@@ -65,15 +65,26 @@ impl Hazards {
     /// What is known so far, in a line.
     #[must_use]
     pub fn progress(&self) -> String {
-        let last = self.loops.last().and_then(|found| found.stops.last());
-        let last = last.map(|hazard| format!(", the last in {}", place(hazard)));
-        format!("{}{}", counted(self.loops.len(), "loop"), last.unwrap_or_default())
+        let spin = self.loops.last().and_then(|found| found.stops.last());
+        let spins = spin
+            .map(|spin| format!("{}, the last in {}", counted(self.loops.len(), "loop"), spins::place(spin)));
+        let slept = self.sleeps.last();
+        let sleeps = slept.map(|last| {
+            format!("{}, the last for {}", counted(self.sleeps.len(), "sleep"), waits::lock(&last.wait))
+        });
+        spins.into_iter().chain(sleeps).collect::<Vec<_>>().join("; ")
     }
 
     /// All of them.
     #[must_use]
     pub fn text(&self) -> String {
-        let passes = count(self.when.lock_spin().unwrap_or_default());
+        let spins = self.when.lock_spin().map(|passes| self.text_of_loops(passes));
+        let waits = self.when.lock_wait().map(|time| self.text_of_sleeps(time));
+        spins.into_iter().chain(waits).collect::<Vec<_>>().join("\n")
+    }
+
+    fn text_of_loops(&self, passes: u64) -> String {
+        let passes = count(passes);
         let head = match self.loops.len() {
             0 => format!("no CPU waited for more than {passes} passes of a loop\n"),
             number => {
@@ -83,60 +94,21 @@ impl Hazards {
         let loops = self.loops.iter().enumerate();
         head + &loops.map(|(index, found)| format!("\n{}", found.text(index + 1))).collect::<String>()
     }
-}
 
-impl Waited {
-    fn site(&self) -> Option<u32> {
-        self.stops.first().map(|hazard| hazard.site)
-    }
-
-    fn text(&self, number: usize) -> String {
-        let Some(first) = self.stops.first() else { return String::new() };
-        let times = self.waited.as_ref().map(times).unwrap_or_default();
-        let head = format!("{number}. {} in {}{times}\n", place(first), safe_line(&self.case));
-        let code = first.code.iter().map(|line| indented(3, line));
-        let groups = self.groups();
-        let groups = groups.iter().map(|group| group.text(self.stops.len()));
-        head + &code.chain(groups).collect::<String>()
-    }
-
-    /// The most frequent first.
-    fn groups(&self) -> Vec<Group<'_>> {
-        let mut groups: Vec<Group<'_>> = Vec::new();
-        for stop in &self.stops {
-            match groups.iter_mut().find(|group| is_alike(group.first, stop)) {
-                Some(group) => group.stops += 1,
-                None => groups.push(Group { first: stop, stops: 1 }),
-            }
-        }
-        groups.sort_by_key(|group| std::cmp::Reverse(group.stops));
-        groups
+    fn text_of_sleeps(&self, bound: Duration) -> String {
+        let bound = nanoseconds(u64::try_from(bound.as_nanos()).unwrap_or(u64::MAX));
+        let head = match self.sleeps.len() {
+            0 => format!("no task slept for a lock for more than {bound}\n"),
+            number => format!("{} of a task for a lock, of more than {bound}\n", counted(number, "sleep")),
+        };
+        let groups = waits::groups(&self.sleeps).into_iter().enumerate();
+        head + &groups.map(|(index, group)| format!("\n{}", group.text(index + 1))).collect::<String>()
     }
 }
 
-impl Group<'_> {
-    fn text(&self, of: usize) -> String {
-        let Self { first: hazard, stops } = self;
-        let (waiting, others): (Vec<_>, Vec<_>) =
-            hazard.tasks.iter().partition(|task| task.on_cpu == Some(hazard.cpu));
-        let who = waiting.first().map_or_else(|| format!("CPU {}", hazard.cpu), |task| task.head());
-        let share = if of == 1 { String::new() } else { format!("{stops} of {of} stops: ") };
-        let held = waiting.iter().flat_map(|task| task.held());
-        let lines: [Vec<String>; 5] = [
-            hazard.looks_at.iter().map(|it| indented(5, &look(it))).collect(),
-            held.map(|lock| indented(7, &lock)).collect(),
-            hazard.calls.iter().map(|call| indented(7, &call.line())).collect(),
-            others.iter().flat_map(|task| other(task)).collect(),
-            hazard.missing.iter().map(|why| indented(5, &format!("not known: {why}"))).collect(),
-        ];
-        indented(3, &format!("{share}{who} waits")) + &lines.concat().concat()
-    }
-}
-
-/// A task that does not wait, with what it holds and where it is.
-fn other(task: &Task) -> Vec<String> {
-    let lines = task.lines().into_iter().enumerate();
-    lines.map(|(number, line)| indented(if number == 0 { 5 } else { 7 }, &line)).collect()
+/// The names of the functions that were called.
+fn functions(calls: &[Call]) -> Vec<&str> {
+    calls.iter().map(|call| call.text.split('+').next().unwrap_or_default()).collect()
 }
 
 /// A line that begins with so many spaces.
@@ -144,38 +116,11 @@ fn indented(spaces: usize, text: &str) -> String {
     format!("{:spaces$}{}\n", "", safe_line(text))
 }
 
-/// Whether the same calls waited for the same thing.
-fn is_alike(one: &Hazard, other: &Hazard) -> bool {
-    let functions = |hazard: &Hazard| -> Vec<String> {
-        let function = |call: &Call| call.text.split('+').next().unwrap_or_default().to_owned();
-        hazard.calls.iter().map(function).collect()
-    };
-    one.looks_at == other.looks_at && functions(one) == functions(other)
-}
-
-/// The function, or the address in a program.
-fn place(hazard: &Hazard) -> String {
-    match &hazard.function {
-        Some(function) => safe_line(function),
-        None => format!("a program at {:#x}", hazard.address),
-    }
-}
-
-fn times(site: &Site) -> String {
-    let times = if site.times == 1 { "once".to_owned() } else { format!("{} times", count(site.times)) };
-    format!(": {times}, {} passes, at most {}", count(site.passes), count(site.longest))
-}
-
-fn look(look: &Look) -> String {
-    let name = look.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
-    format!("looks at {:#x}{name}", look.address)
-}
-
 #[cfg(test)]
 mod tests {
-    use introspect::Registers;
-    use machine::Condition;
-    use machine::hazards::InProgram;
+    use introspect::{Lock, Registers, Task};
+    use machine::hazards::{InProgram, Spin, Wait};
+    use machine::{Condition, Look};
 
     use super::*;
 
@@ -201,8 +146,8 @@ mod tests {
     }
 
     /// A stop of CPU 1, which came from here.
-    fn stop(site: u32, caller: &str) -> Hazard {
-        Hazard {
+    fn stop(site: u32, caller: &str) -> Spin {
+        Spin {
             site,
             cpu: 1,
             address: 0xffff_ffff_8100_0000,
@@ -225,9 +170,9 @@ mod tests {
                 stop.tasks[0].locks.push("tasklist_lock (0x20)".to_owned());
                 stop.tasks[1].locks.push("&rq->lock (0x10)".to_owned());
             }
-            hazards.add("load", stop);
+            hazards.add("load", Hazard::LockSpin(stop));
         }
-        let in_program = Hazard {
+        let in_program = Spin {
             address: 0x40_1000,
             function: None,
             looks_at: Vec::new(),
@@ -237,7 +182,7 @@ mod tests {
             program: Some(InProgram { registers: Registers::default(), code: Vec::new(), stack: Vec::new() }),
             ..stop(1, "")
         };
-        hazards.add("load", in_program);
+        hazards.add("load", Hazard::LockSpin(in_program));
         hazards.count("load", &[Site { site: 0, times: 1234, passes: 5_000_000, longest: 70_000 }]);
         hazards.count("other", &[Site { site: 1, ..Site::default() }]);
         assert_eq!(hazards.progress(), "2 loops, the last in a program at 0x401000");
@@ -276,5 +221,47 @@ mod tests {
     #[test]
     fn no_hazard_is_a_line() {
         assert_eq!(none_so_far(20).text(), "no CPU waited for more than 20 passes of a loop\n");
+    }
+
+    /// A task that slept so long for a mutex, or for one who reads.
+    fn wait(milliseconds: u64, owner: Option<u32>, is_read: bool) -> Hazard {
+        let asleep = |pid, caller: &str| Task {
+            state: 'D',
+            on_cpu: None,
+            ..task(pid, 0, &["schedule+0x1/0x2", caller])
+        };
+        Hazard::LockWait(Wait {
+            task: asleep(90, if is_read { "down_read+0x1/0x2" } else { "mutex_lock+0x1/0x2" }),
+            slept_ns: milliseconds * 1_000_000,
+            lock: Lock {
+                kind: if is_read { "rw_semaphore" } else { "mutex" }.to_owned(),
+                address: owner.map(|_| 0x10),
+                waiters: owner.map(|_| 2),
+                owner: owner.map(u64::from),
+                is_read,
+            },
+            name: owner.map(|_| "an object of \u{1b}filp".to_owned()),
+            owner: owner.map(|pid| asleep(pid, "msleep+0x1/0x2")),
+        })
+    }
+
+    #[test]
+    fn sleeps_for_the_same_lock_are_shown_once() {
+        let mut hazards = Hazards::new(Conditions(vec![Condition::LockWait(Duration::from_millis(100))]));
+        assert_eq!(hazards.text(), "no task slept for a lock for more than 100.0 ms\n");
+        for (milliseconds, owner, is_read) in
+            [(110, Some(89), true), (120, Some(89), false), (340, Some(89), false), (150, None, false)]
+        {
+            hazards.add("load", wait(milliseconds, owner, is_read));
+        }
+        assert_eq!(hazards.progress(), "4 sleeps, the last for mutex");
+        insta::assert_snapshot!("hazards-sleeps", hazards.text());
+        let json = serde_json::to_value(&hazards).expect("plain data");
+        assert_eq!(json["sleeps"][1]["lock"]["kind"], "mutex");
+        assert_eq!(
+            (&json["sleeps"][1]["case"], &json["sleeps"][1]["owner"]["pid"]),
+            (&"load".into(), &89.into())
+        );
+        assert_eq!(json["when"], serde_json::json!(["lock-wait>100ms"]));
     }
 }

@@ -155,7 +155,7 @@ impl Guest {
         interrupt: &AtomicBool,
     ) -> Result<(), Trouble> {
         self.running.store(subject, Ordering::Relaxed);
-        machine.begin_hazards();
+        machine.begin_hazards().map_err(|why| Trouble::new(ErrorName::Missing, why))?;
         *self.pump() = Some(Pump::start(machine, Arc::clone(&self.transcript)));
         self.configure(&|| interrupt.load(Ordering::Relaxed))
     }

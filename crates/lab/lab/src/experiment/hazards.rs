@@ -45,10 +45,12 @@ pub(super) fn conditions(texts: &[String]) -> Result<Conditions, Trouble> {
 
 #[cfg(test)]
 mod tests {
+    use machine::hazards::Spin;
+
     use super::*;
 
     fn hazard(code: Vec<String>) -> Hazard {
-        Hazard {
+        Hazard::LockSpin(Spin {
             site: 0,
             cpu: 1,
             address: 0x10,
@@ -59,7 +61,7 @@ mod tests {
             tasks: Vec::new(),
             missing: None,
             program: None,
-        }
+        })
     }
 
     #[test]
@@ -68,7 +70,7 @@ mod tests {
         found.add(&hazard(Vec::new()));
         (0..1000).for_each(|_| found.add(&hazard(vec!["x".repeat(10_000)])));
         found.add(&hazard(Vec::new()));
-        assert_eq!(found.stops[0]["cpu"], 1);
+        assert_eq!((&found.stops[0]["condition"], &found.stops[0]["cpu"]), (&"lock-spin".into(), &1.into()));
         let bytes = Value::from(found.stops.clone()).to_string().len();
         assert!(bytes > BYTES_MAX - 20_000 && bytes <= BYTES_MAX, "{bytes}");
         assert_eq!(found.stops[found.stops.len() - 1]["code"][0].as_str().map(str::len), Some(10_000));

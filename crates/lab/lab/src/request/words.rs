@@ -191,8 +191,15 @@ impl RunRequest {
     /// The arguments by which kiln is asked the same.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
-        let mut words = Words::new("run", &self.kernel.locator);
-        words.policy(&self.policy);
+        let hazards = &self.machine.hazards;
+        let mut words = Words::of(if hazards.is_empty() { "run" } else { "hazard" });
+        if hazards.is_empty() {
+            words.about(&self.kernel.locator);
+            words.policy(&self.policy);
+        } else {
+            words.option("--in", &self.kernel.locator);
+            words.each("--when", &hazards.0);
+        }
         words.time("--case-timeout", self.case_limit);
         words.build(&self.kernel.build);
         words.machine(&self.machine);
@@ -266,6 +273,17 @@ mod tests {
     fn what_a_shell_would_take_apart_stays_one_word() {
         let words = ["run", "git:linux@HEAD", "--append", "a b", "it's", ""].map(str::to_string);
         assert_eq!(call(&words), r#"kiln run git:linux@HEAD --append 'a b' "it's" ''"#);
+    }
+
+    #[test]
+    fn a_machine_in_which_hazards_are_looked_for_is_another_verb() {
+        let text = r#"{"version": 1, "kernel": {"locator": "host"}, "cases": {"suite": {"suite": "smoke", "patterns": ["fs/*"]}},
+            "machine": {"cpus": 4, "hazards": ["lock-spin>50", "lock-wait>1s"]}, "policy": {"no_retry": true}}"#;
+        let request: RunRequest = serde_json::from_str(text).unwrap();
+        let words =
+            ["hazard", "--in", "host", "--when", "lock-spin>50", "--when", "lock-wait>1s", "--cpus", "4"];
+        assert_eq!(request.words()[..words.len()], words);
+        assert!(!request.words().contains(&"--no-retry".to_string()), "{:?}", request.words());
     }
 
     #[test]

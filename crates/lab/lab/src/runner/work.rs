@@ -9,7 +9,7 @@ use judge::boot::by_host_clock;
 use judge::run::Run;
 use machine::Machine;
 
-use super::conclude::conclude;
+use super::conclude::{conclude, skipped};
 use super::news::News;
 use super::traced::Traced;
 use crate::event::Event;
@@ -98,11 +98,13 @@ impl<'a> Context<'a> {
         // No earlier Run of this session had this number.
         let number = self.runs.fetch_add(1, Ordering::Relaxed) + 1;
         let seed = self.options.seed.unwrap_or_else(random);
+        if let Err(why) = fresh.machine.begin_hazards() {
+            return Some((Run { clone, seed, boot, ..skipped(item, &why) }, true));
+        }
         let tracing = self.options.tracing.as_ref();
         let traced = tracing.map(|tracing| Traced::start(&*fresh.machine, tracing, &item.name, clone));
         let trace = tracing.map(|tracing| &tracing.request);
         let asked = Asked { run: number, seed, item, settle: self.options.settle(is_last), trace };
-        fresh.machine.begin_hazards();
         let seen = observe(&mut *fresh.machine, asked, self.options.timeouts, self.interrupt, &mut hear)?;
         let sites = fresh.machine.end_hazards();
         if !sites.is_empty() {

@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
+use hardware::time;
 use kernel::Arch;
 use protocol::hazard::{PASSES_MAX, PASSES_MIN};
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,10 @@ use crate::error::Error as MachineError;
 /// CPUs of a machine for which nothing else was said: one alone waits for no other.
 const CPUS: u32 = 2;
 
+/// The shortest and the longest sleep that can be the bound of a hazard.
+const WAIT_MIN: Duration = Duration::from_millis(10);
+const WAIT_MAX: Duration = Duration::from_secs(3600);
+
 /// Characters of a wrong condition that are shown.
 const SHOWN_MAX: usize = 80;
 
@@ -24,6 +30,8 @@ const SHOWN_MAX: usize = 80;
 pub enum Condition {
     /// A CPU passes a loop that waits more often than this.
     LockSpin(u64),
+    /// A task sleeps for a lock of the kernel for longer than this.
+    LockWait(Duration),
 }
 
 /// All that is a hazard in a machine; nothing where none is looked for.
@@ -33,7 +41,11 @@ pub struct Conditions(pub Vec<Condition>);
 
 /// A text that is no condition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{text:?} is no hazard: write lock-spin>1000, for {PASSES_MIN} to {PASSES_MAX} passes")]
+#[error(
+    "{text:?} is no hazard: write lock-spin>1000, for {PASSES_MIN} to {PASSES_MAX} passes, or lock-wait>100ms, for {} to {}",
+    time::text(WAIT_MIN),
+    time::text(WAIT_MAX)
+)]
 pub struct WrongCondition {
     /// Its beginning.
     text: String,
@@ -47,6 +59,7 @@ impl FromStr for Condition {
             let (name, bound) = text.split_once('>')?;
             match name.trim() {
                 "lock-spin" => passes(bound.trim()).map(Self::LockSpin),
+                "lock-wait" => wait(bound.trim()).map(Self::LockWait),
                 _ => None,
             }
         };
@@ -58,10 +71,15 @@ fn passes(text: &str) -> Option<u64> {
     text.parse().ok().filter(|passes| (PASSES_MIN..=PASSES_MAX).contains(passes))
 }
 
+fn wait(text: &str) -> Option<Duration> {
+    time::duration(text).filter(|time| (WAIT_MIN..=WAIT_MAX).contains(time))
+}
+
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LockSpin(passes) => write!(f, "lock-spin>{passes}"),
+            Self::LockWait(time) => write!(f, "lock-wait>{}", time::text(*time)),
         }
     }
 }
@@ -99,7 +117,21 @@ impl Conditions {
     /// More passes of a loop that waits are a hazard.
     #[must_use]
     pub fn lock_spin(&self) -> Option<u64> {
-        self.0.iter().map(|Condition::LockSpin(passes)| *passes).min()
+        let bound = |condition: &Condition| match condition {
+            Condition::LockSpin(passes) => Some(*passes),
+            Condition::LockWait(_) => None,
+        };
+        self.0.iter().filter_map(bound).min()
+    }
+
+    /// A longer sleep for a lock is a hazard.
+    #[must_use]
+    pub fn lock_wait(&self) -> Option<Duration> {
+        let bound = |condition: &Condition| match condition {
+            Condition::LockSpin(_) => None,
+            Condition::LockWait(time) => Some(*time),
+        };
+        self.0.iter().filter_map(bound).min()
     }
 
     /// CPUs of a machine in which they are looked for, if its user asks for no number.
@@ -114,16 +146,15 @@ impl Conditions {
     ///
     /// When the user asked for an accelerator that there is not, or with which they are not found.
     pub fn engine(&self, arch: Arch, choice: AccelChoice) -> Result<Engine, MachineError> {
-        if self.is_empty() {
-            return Engine::choose(arch, choice);
-        }
+        let are_executed = self.lock_spin().is_some();
         let choice = match (arch, choice) {
-            (Arch::X86_64, AccelChoice::Auto) => AccelChoice::Tcg,
+            (Arch::X86_64, AccelChoice::Auto) if are_executed => AccelChoice::Tcg,
             (_, choice) => choice,
         };
         match Engine::choose(arch, choice)? {
-            engine @ Engine::Qemu(Accel::Tcg) => Ok(engine),
-            Engine::Qemu(Accel::Kvm) | Engine::Uml => Err(MachineError::NoHazards),
+            Engine::Qemu(Accel::Kvm) if are_executed => Err(MachineError::NoSpins),
+            Engine::Uml if !self.is_empty() => Err(MachineError::NoHazards),
+            engine => Ok(engine),
         }
     }
 }
@@ -136,9 +167,11 @@ mod tests {
     fn a_condition_names_a_hazard_and_how_much_of_it_is_one() {
         assert_eq!("lock-spin>1000".parse(), Ok(Condition::LockSpin(1000)));
         assert_eq!(" lock-spin > 16 ".parse(), Ok(Condition::LockSpin(16)));
-        for wrong in
-            ["lock-spin", "lock-spin<5", "lock-spin>15", "spin>1000", "lock-spin>1e3", "lock-spin>-1", ">20"]
-        {
+        assert_eq!("lock-wait>50ms".parse(), Ok(Condition::LockWait(Duration::from_millis(50))));
+        assert_eq!(Condition::LockWait(Duration::from_millis(1500)).to_string(), "lock-wait>1500ms");
+        let wrong = "lock-spin lock-spin<5 lock-spin>15 spin>1000 lock-spin>1e3 lock-spin>-1 >20 lock-wait>9ms lock-wait>100 \
+                     lock-wait>2h lock-wait>7200s lock-wait>1.5s";
+        for wrong in wrong.split(' ') {
             let why = wrong.parse::<Condition>().expect_err("it is wrong").to_string();
             assert!(why.contains("write lock-spin>1000"), "{wrong}: {why}");
         }

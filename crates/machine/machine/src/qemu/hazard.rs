@@ -5,36 +5,37 @@ use introspect::{Kernel, Registers, Task};
 
 use super::monitor::Monitor;
 use super::processors::{Processor, processors};
-use super::tasks::Memory;
-use crate::hazards::{Hazard, InProgram, Look};
+use super::tasks::{Memory, Places};
+use crate::hazards::{InProgram, Look, Spin};
 
 /// Bytes of the stack of a program at most.
 const STACK_MAX: usize = 64 << 10;
 
-/// Fills in what is known of a hazard by the memory of the machine.
+/// Fills in what is known of a CPU that waits by the memory of the machine.
 pub(super) fn examine(
     monitor: &mut Monitor,
     process: u32,
     code: &Loop,
-    hazard: &mut Hazard,
+    spin: &mut Spin,
 ) -> Result<(), String> {
     let processors = processors(monitor).ok_or("QEMU does not show the registers")?;
-    let processor = processors.get(hazard.cpu as usize).ok_or("QEMU does not show that CPU")?;
+    let processor = processors.get(spin.cpu as usize).ok_or("QEMU does not show that CPU")?;
     let cpus: Vec<Registers> = processors.iter().map(Processor::place).collect();
-    let mut memory = Memory::open(monitor, process)?;
+    let mut places = Places::open(process)?;
+    let mut memory = Memory::new(monitor, &mut places);
     let mut kernel = Kernel::find(&mut memory, processor.tables()).map_err(|missing| missing.to_string())?;
-    hazard.function = kernel.function(hazard.address);
-    hazard.calls = kernel.calls(processor.place());
-    hazard.program = is_in_program(hazard.address).then(|| {
+    spin.function = kernel.function(spin.address);
+    spin.calls = kernel.calls(processor.place());
+    spin.program = is_in_program(spin.address).then(|| {
         let registers = processor.place();
         let stack = kernel.bytes(registers.sp, STACK_MAX);
         InProgram { registers, code: code.code().to_vec(), stack }
     });
     let looks = code.looks_at(&mut Seen { processor, kernel: &mut kernel });
     let look = |address| Look { address, name: kernel.data(address) };
-    hazard.looks_at = looks.into_iter().map(look).collect();
+    spin.looks_at = looks.into_iter().map(look).collect();
     let tasks = kernel.tasks(&cpus).map_err(|missing| missing.to_string())?;
-    hazard.tasks = tasks.into_iter().filter(says_something).collect();
+    spin.tasks = tasks.into_iter().filter(says_something).collect();
     Ok(())
 }
 

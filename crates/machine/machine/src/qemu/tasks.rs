@@ -17,25 +17,39 @@ pub(super) fn read(monitor: &mut Monitor, process: u32) -> Result<Vec<Task>, Str
     let processors = processors(monitor).ok_or("QEMU does not show the registers")?;
     let tables = processors.first().map(Processor::tables).ok_or("it has no CPU")?;
     let cpus: Vec<_> = processors.iter().map(Processor::place).collect();
-    let mut memory = Memory::open(monitor, process)?;
+    let mut places = Places::open(process)?;
+    let mut memory = Memory::new(monitor, &mut places);
     let found = Kernel::find(&mut memory, tables).and_then(|mut kernel| kernel.tasks(&cpus));
     found.map_err(|missing| missing.to_string())
 }
 
-/// The machine's memory.
-pub(super) struct Memory<'a> {
-    monitor: &'a mut Monitor,
-    /// QEMU's.
+/// Where QEMU has the memory of its machine, as far as it was asked.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// QEMU's own.
     file: File,
     /// Where each part is in that, if it is memory.
     parts: HashMap<u64, Option<u64>>,
 }
 
+impl Places {
+    /// Those of this QEMU.
+    pub(super) fn open(process: u32) -> Result<Self, String> {
+        let file = File::open(format!("/proc/{process}/mem")).map_err(|error| error.to_string())?;
+        Ok(Self { file, parts: HashMap::new() })
+    }
+}
+
+/// The machine's memory.
+pub(super) struct Memory<'a> {
+    monitor: &'a mut Monitor,
+    places: &'a mut Places,
+}
+
 impl<'a> Memory<'a> {
     /// That of the machine which this QEMU runs.
-    pub(super) fn open(monitor: &'a mut Monitor, process: u32) -> Result<Self, String> {
-        let file = File::open(format!("/proc/{process}/mem")).map_err(|error| error.to_string())?;
-        Ok(Self { monitor, file, parts: HashMap::new() })
+    pub(super) fn new(monitor: &'a mut Monitor, places: &'a mut Places) -> Self {
+        Self { monitor, places }
     }
 }
 
@@ -44,10 +58,10 @@ impl Physical for Memory<'_> {
         while !bytes.is_empty() {
             let (part, within) = (address / PART, address % PART);
             let monitor = &mut *self.monitor;
-            let place = *self.parts.entry(part).or_insert_with(|| place(monitor, part * PART));
+            let place = *self.places.parts.entry(part).or_insert_with(|| place(monitor, part * PART));
             let left = usize::try_from(PART - within).unwrap_or(usize::MAX).min(bytes.len());
             let (first, rest) = bytes.split_at_mut(left);
-            if place.is_none_or(|place| self.file.read_exact_at(first, place + within).is_err()) {
+            if place.is_none_or(|place| self.places.file.read_exact_at(first, place + within).is_err()) {
                 return false;
             }
             address += left as u64;

@@ -3,20 +3,23 @@
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use console::Console;
 use hazard::Loop;
-use introspect::Task;
+use introspect::{Sleeper, Task};
 use serde_json::Value;
 
 use super::Provocation;
 use super::process::{Exit, Process};
 use crate::Death;
-use crate::hazards::Hazard;
+use crate::hazards::{Spin, Wait};
 
 /// What machines say that nobody knows how to clone.
 const CANNOT_BE_CLONED: &str = "it cannot be cloned";
+
+/// What machines say whose memory is not at hand.
+const NO_MEMORY: &str = "only QEMU shows the memory of a machine";
 
 /// What QEMU and UML do each in their own way.
 pub(crate) trait Driver: std::fmt::Debug + Send {
@@ -84,17 +87,27 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
 
     /// The tasks of its kernel, by its memory, while it is held; or why they are not known.
     fn tasks(&mut self, _process: &Process) -> Result<Vec<Task>, String> {
-        Err("only QEMU shows the memory of a machine".to_string())
+        Err(NO_MEMORY.to_string())
     }
 
-    /// Fills in what the memory of a machine that is held in this loop shows of a hazard; or why it shows nothing.
-    fn examine_hazard(
-        &mut self,
-        _process: &Process,
-        _code: &Loop,
-        _hazard: &mut Hazard,
-    ) -> Result<(), String> {
-        Err("only QEMU shows the memory of a machine".to_string())
+    /// Fills in what the memory of a machine that is held in this loop shows of the CPU that waits; or why it shows nothing.
+    fn examine_spin(&mut self, _process: &Process, _code: &Loop, _spin: &mut Spin) -> Result<(), String> {
+        Err(NO_MEMORY.to_string())
+    }
+
+    /// Finds how its kernel shows who sleeps for a lock; or why it does not.
+    fn find_sleepers(&mut self, _process: &Process) -> Result<(), String> {
+        Err(NO_MEMORY.to_string())
+    }
+
+    /// Who seems to sleep for a lock now.
+    fn sleepers(&mut self) -> Vec<Sleeper> {
+        Vec::new()
+    }
+
+    /// What those wait for, while the machine is held.
+    fn examine_waits(&mut self, _late: &[(Sleeper, Duration)]) -> Vec<Wait> {
+        Vec::new()
     }
 
     /// Makes the kernel print back traces on the console; false where that cannot be done.

@@ -1,56 +1,118 @@
-//! A machine is stopped where a CPU waits for too long.
+//! A machine is stopped where something in it waits for too long.
 
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use ::hazard::Loop;
+use introspect::Sleeper;
 use protocol::hazard::{BEGIN, END, Hot, Message, Site, WAITS, WORKS};
 
 use super::Vmm;
-use super::plugin::Plugin;
+use super::lock_waits::LockWaits;
+use super::plugin::{Plugin, waits};
 use crate::Event;
-use crate::hazards::Hazard;
+use crate::hazards::{Conditions, Hazard, Spin};
 
 /// How long the plugin may take to say what it has counted.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// What looks for hazards in a machine.
+#[derive(Debug, Default)]
+pub(super) struct Hazards {
+    /// What is one.
+    conditions: Conditions,
+    /// Finds those that are in what is executed.
+    pub(super) plugin: Option<Plugin>,
+    /// Finds those that are in its memory.
+    lock_waits: Option<LockWaits>,
+    /// How long the machine was stopped for them.
+    pub(super) stopped: Duration,
+}
+
 impl Vmm {
     /// The same with the plugin at the other end of this socket.
     pub(super) fn with_plugin(mut self, channel: UnixStream) -> Self {
-        self.plugin = Some(Plugin::new(channel));
+        self.hazards.plugin = Some(Plugin::new(channel));
         self.open += 1;
         self
     }
 
-    pub(super) fn tell_plugin_to_begin(&mut self) {
-        self.plugin.iter().for_each(|plugin| plugin.tell(BEGIN));
+    /// The same in which these are looked for, once that begins.
+    pub(super) fn with_hazards(mut self, conditions: Conditions) -> Self {
+        self.hazards.conditions = conditions;
+        self
     }
 
-    /// Has the plugin look no more, and gives what it has counted.
-    pub(super) fn counted_by_plugin(&mut self) -> Vec<Site> {
-        if let Some(plugin) = &mut self.plugin {
+    pub(super) fn begin_to_look(&mut self) -> Result<(), String> {
+        if let Some(bound) = self.hazards.conditions.lock_wait() {
+            self.driver.find_sleepers(&self.process).map_err(|why| format!("lock-wait: {why}"))?;
+            self.hazards.lock_waits = Some(LockWaits::new(bound, Instant::now()));
+        }
+        self.hazards.plugin.iter().for_each(|plugin| plugin.tell(BEGIN));
+        Ok(())
+    }
+
+    /// When somebody has to look at it at the latest.
+    pub(super) fn next_look(&self, deadline: Instant) -> Instant {
+        self.hazards.lock_waits.as_ref().map_or(deadline, |waits| waits.next().min(deadline))
+    }
+
+    /// Looks who sleeps for a lock, if it is time for that, and stops the machine for those who do so for too long.
+    pub(super) fn look_at_sleepers(&mut self) {
+        let begin = Instant::now();
+        let is_held = self.driver.is_held();
+        let Some(waits) = self.hazards.lock_waits.as_mut().filter(|waits| waits.next() <= begin) else {
+            return;
+        };
+        if is_held {
+            waits.forget();
+        }
+        let late = waits.see(begin, self.driver.sleepers());
+        waits.looked(begin.elapsed());
+        if !late.is_empty() && !is_held {
+            self.stop_for(&late);
+        }
+    }
+
+    fn stop_for(&mut self, late: &[(Sleeper, Duration)]) {
+        let begin = Instant::now();
+        // It may have ended.
+        if self.stop_cpus(None).is_ok() {
+            let waits = self.driver.examine_waits(late).into_iter();
+            self.queue.extend(waits.map(|wait| Event::Hazard(Box::new(Hazard::LockWait(wait)))));
+        }
+        let _ = self.driver.hold(false);
+        self.was_stopped(begin.elapsed());
+    }
+
+    /// Nothing in it has waited meanwhile.
+    fn was_stopped(&mut self, time: Duration) {
+        self.hazards.stopped += time;
+        self.hazards.lock_waits.iter_mut().for_each(|waits| waits.was_stopped(time));
+    }
+
+    /// Looks no more, and gives what the plugin has counted.
+    pub(super) fn end_to_look(&mut self) -> Vec<Site> {
+        self.hazards.lock_waits = None;
+        if let Some(plugin) = &mut self.hazards.plugin {
             plugin.sites = None;
             plugin.tell(END);
         }
         let deadline = Instant::now() + TIMEOUT;
-        let has_said = |machine: &Self| machine.plugin.as_ref().is_none_or(|plugin| plugin.sites.is_some());
+        let has_said =
+            |machine: &Self| machine.hazards.plugin.as_ref().is_none_or(|plugin| plugin.sites.is_some());
         while !has_said(self) && self.wait_while_running(deadline) {}
-        self.plugin.as_mut().and_then(|plugin| plugin.sites.take()).unwrap_or_default()
-    }
-
-    /// How long the machine was stopped in hazards.
-    pub(super) fn stopped_in_hazards(&self) -> Duration {
-        self.plugin.as_ref().map_or(Duration::ZERO, |plugin| plugin.stopped)
+        self.hazards.plugin.as_mut().and_then(|plugin| plugin.sites.take()).unwrap_or_default()
     }
 
     /// Takes in what the plugin says.
     pub(super) fn hear_plugin(&mut self, bytes: &[u8]) {
-        self.plugin.iter_mut().for_each(|plugin| plugin.feed(bytes));
-        while let Some(message) = self.plugin.as_mut().and_then(Plugin::next) {
+        self.hazards.plugin.iter_mut().for_each(|plugin| plugin.feed(bytes));
+        while let Some(message) = self.hazards.plugin.as_mut().and_then(Plugin::next) {
             match message {
                 Message::Hot(hot) => self.is_hot(&hot),
                 Message::Sites(sites) => {
-                    if let Some(plugin) = &mut self.plugin {
+                    if let Some(plugin) = &mut self.hazards.plugin {
                         plugin.sites = Some(sites);
                     }
                 }
@@ -60,26 +122,21 @@ impl Vmm {
 
     /// All CPUs stand still in the plugin, since one has passed a loop too often.
     fn is_hot(&mut self, hot: &Hot) {
-        match Loop::decode(&hot.blocks).filter(Loop::waits) {
+        match waits(hot) {
             Some(found) => {
-                let hazard = self.stop_at(hot, &found);
-                self.queue.push_back(Event::Hazard(Box::new(hazard)));
+                let spin = self.stop_at(hot, &found);
+                self.queue.push_back(Event::Hazard(Box::new(Hazard::LockSpin(spin))));
             }
-            None => self.plugin.iter().for_each(|plugin| plugin.tell(WORKS)),
+            None => self.hazards.plugin.iter().for_each(|plugin| plugin.tell(WORKS)),
         }
     }
 
     /// Looks at the machine while it is where it is.
-    fn stop_at(&mut self, hot: &Hot, found: &Loop) -> Hazard {
+    fn stop_at(&mut self, hot: &Hot, found: &Loop) -> Spin {
         let begin = Instant::now();
-        let Self { plugin, driver, process, .. } = self;
-        // QEMU waits until its CPUs have stopped, which they do when the plugin lets them go.
-        let held = std::thread::scope(|scope| {
-            let answer = || plugin.iter().for_each(|plugin| plugin.tell_when_stopping(WAITS, process.id));
-            scope.spawn(answer);
-            driver.hold(true)
-        });
-        let mut hazard = Hazard {
+        let held = self.stop_cpus(Some(WAITS));
+        let Self { driver, process, .. } = self;
+        let mut spin = Spin {
             site: hot.site,
             cpu: hot.cpu,
             address: found.address(),
@@ -91,11 +148,11 @@ impl Vmm {
             missing: None,
             program: None,
         };
-        let examined = held.and_then(|()| driver.examine_hazard(process, found, &mut hazard));
-        hazard.missing = examined.err();
+        let examined = held.and_then(|()| driver.examine_spin(process, found, &mut spin));
+        spin.missing = examined.err();
         // It may have ended.
         let _ = driver.hold(false);
-        plugin.iter_mut().for_each(|plugin| plugin.stopped += begin.elapsed());
-        hazard
+        self.was_stopped(begin.elapsed());
+        spin
     }
 }

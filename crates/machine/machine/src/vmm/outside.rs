@@ -33,7 +33,7 @@ impl Vmm {
     ///
     /// When the machine cannot be stopped.
     pub fn hold(&mut self, is_held: bool) -> Result<(), String> {
-        self.driver.hold(is_held)
+        if is_held { self.stop_cpus(None) } else { self.driver.hold(false) }
     }
 
     /// Injects a non-maskable interrupt.

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use protocol::hazard::{Message, Messages, Site};
+use ::hazard::Loop;
+use protocol::hazard::{Hot, Message, Messages, Site, WAITS, WORKS};
 
 /// How long QEMU may take to begin to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
@@ -20,15 +21,13 @@ const FUTEX: &str = "202";
 pub(crate) struct Plugin {
     channel: UnixStream,
     messages: Messages,
-    /// How long the machine was stopped for it.
-    pub(super) stopped: Duration,
     /// What it has counted, once it has said so.
     pub(super) sites: Option<Vec<Site>>,
 }
 
 impl Plugin {
     pub(crate) fn new(channel: UnixStream) -> Self {
-        Self { channel, messages: Messages::default(), stopped: Duration::ZERO, sites: None }
+        Self { channel, messages: Messages::default(), sites: None }
     }
 
     /// Tells it something; a plugin that is gone shows as the machine's end.
@@ -50,10 +49,25 @@ impl Plugin {
         self.messages.feed(bytes);
     }
 
+    /// Lets CPUs go on that stand still in it, without a look at the machine.
+    pub(crate) fn answer(&mut self) {
+        while let Some(message) = self.next() {
+            match message {
+                Message::Hot(hot) => self.tell(if waits(&hot).is_some() { WAITS } else { WORKS }),
+                Message::Sites(sites) => self.sites = Some(sites),
+            }
+        }
+    }
+
     /// What it says next. What it cannot have said is the last word.
     pub(crate) fn next(&mut self) -> Option<Message> {
         self.messages.take().ok().flatten()
     }
+}
+
+/// The loop of a CPU, if it waits.
+pub(crate) fn waits(hot: &Hot) -> Option<Loop> {
+    Loop::decode(&hot.blocks).filter(Loop::waits)
 }
 
 /// Whether the main thread of QEMU waits for its CPUs: proc_pid_syscall(5).

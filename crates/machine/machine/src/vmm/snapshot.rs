@@ -76,7 +76,7 @@ impl Vmm {
         work: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
         let was_held = self.driver.is_held();
-        self.driver.hold(true)?;
+        self.stop_cpus(None)?;
         while self.wait_while_running(Instant::now() + ON_THE_WAY) {}
         let done = work(self);
         if !was_held && !is_given_up.load(Ordering::Relaxed) {

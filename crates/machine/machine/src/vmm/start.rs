@@ -103,6 +103,7 @@ pub(crate) fn start(
         }
         None => machine,
     };
+    let machine = machine.with_hazards(spec.hazards.clone());
     let machine = match &spec.dumps {
         Some(folder) => machine.dump_into(folder, spec.memory_mib),
         None => machine,

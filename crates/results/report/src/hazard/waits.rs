@@ -1,0 +1,86 @@
+//! Tasks that sleep for a lock.
+
+use machine::hazards::Wait;
+use serde::Serialize;
+
+use super::{functions, indented};
+use crate::safe::safe_line;
+use crate::times::nanoseconds;
+use crate::words::counted;
+
+/// A task that slept for a lock for too long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Slept {
+    /// The case, or the program.
+    pub case: String,
+    /// What was seen when the machine was stopped.
+    #[serde(flatten)]
+    pub wait: Wait,
+}
+
+/// Sleeps for the same lock with the same calls.
+pub(super) struct Sleeps<'a> {
+    first: &'a Slept,
+    times: usize,
+    longest_ns: u64,
+}
+
+/// The most frequent first.
+pub(super) fn groups(all: &[Slept]) -> Vec<Sleeps<'_>> {
+    let mut groups: Vec<Sleeps<'_>> = Vec::new();
+    for slept in all {
+        match groups.iter_mut().find(|group| is_alike(group.first, slept)) {
+            Some(group) => {
+                group.times += 1;
+                group.longest_ns = group.longest_ns.max(slept.wait.slept_ns);
+            }
+            None => groups.push(Sleeps { first: slept, times: 1, longest_ns: slept.wait.slept_ns }),
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse(group.times));
+    groups
+}
+
+fn is_alike(one: &Slept, other: &Slept) -> bool {
+    let (first, second) = (&one.wait, &other.wait);
+    one.case == other.case
+        && (&first.lock.kind, first.lock.address) == (&second.lock.kind, second.lock.address)
+        && functions(&first.task.calls) == functions(&second.task.calls)
+}
+
+/// The lock, as far as it is known: `mutex 0x10 (an object of filp)`.
+pub(super) fn lock(wait: &Wait) -> String {
+    let address = wait.lock.address.map(|address| format!(" {address:#x}")).unwrap_or_default();
+    let name = wait.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    safe_line(&format!("{}{address}{name}", wait.lock.kind))
+}
+
+impl Sleeps<'_> {
+    pub(super) fn text(&self, number: usize) -> String {
+        let Slept { case, wait } = self.first;
+        let waiters = wait.lock.waiters.and_then(|waiters| usize::try_from(waiters).ok());
+        let tasks = waiters.map(|waiters| format!(", {} in its queue", counted(waiters, "task")));
+        let head = format!(
+            "{number}. {} in {}: {}, at most {}{}\n",
+            lock(wait),
+            safe_line(case),
+            counted(self.times, "sleep"),
+            nanoseconds(self.longest_ns),
+            tasks.unwrap_or_default()
+        );
+        let owner = match (&wait.owner, wait.lock.is_read) {
+            (Some(owner), false) => (format!("{} has it", owner.head()), owner.lines()),
+            (Some(owner), true) => {
+                (format!("{} reads it, or was the last that did", owner.head()), owner.lines())
+            }
+            (None, _) => ("who has it is not known".to_owned(), Vec::new()),
+        };
+        let waiting = (format!("{} waits", wait.task.head()), wait.task.lines());
+        let part = |(head, lines): (String, Vec<String>)| {
+            let lines = lines.iter().skip(1).map(|line| indented(5, line));
+            indented(3, &head) + &lines.collect::<String>()
+        };
+        head + &part(waiting) + &part(owner)
+    }
+}
