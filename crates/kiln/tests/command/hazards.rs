@@ -172,6 +172,7 @@ fn writers_of_a_file_sleep_for_the_one_that_writes() {
     let done = place.kiln(arguments).run().expect(1).says("rw_semaphore").says(" rwsem_down_write_slowpath+");
     let has_it = |line: &str| line.trim_start().starts_with("load (") && line.ends_with(" has it");
     assert!(done.stdout.lines().any(has_it), "{}", done.stdout);
+    place.kiln(["show", "last"]).run().expect(0).says("\nhazards\n").says("rw_semaphore");
 }
 
 #[test]

@@ -8,6 +8,10 @@ mod waits;
 use std::time::Duration;
 
 use introspect::Call;
+use judge::Run;
+use lab::Event;
+use lab::event::Session;
+use ledger::Past;
 use machine::{Conditions, Hazard};
 use protocol::hazard::Site;
 use serde::Serialize;
@@ -37,6 +41,26 @@ impl Hazards {
     #[must_use]
     pub fn new(when: Conditions) -> Self {
         Self { when, loops: Vec::new(), sleeps: Vec::new() }
+    }
+
+    /// Those of a Run that was kept, if they were looked for in its machine.
+    #[must_use]
+    pub fn kept(past: &Past, session: &Session, run: &Run) -> Option<Self> {
+        let when = session.request.as_ref()?.machine().hazards.clone();
+        let mut hazards = Some(when).filter(|when| !when.is_empty()).map(Self::new)?;
+        // Without them there is nothing to show.
+        for event in past.events().ok()? {
+            match event {
+                Event::Hazard { case, clone, hazard } if (&case, clone) == (&run.case, run.clone) => {
+                    hazards.add(&case, *hazard);
+                }
+                Event::Waited { case, clone, sites } if (&case, clone) == (&run.case, run.clone) => {
+                    hazards.count(&case, &sites);
+                }
+                _ => {}
+            }
+        }
+        Some(hazards)
     }
 
     /// A machine was stopped while this case ran.

@@ -14,6 +14,7 @@ use script::Figure;
 use serde::Serialize;
 
 use crate::evidence::collect;
+use crate::hazard::Hazards;
 use crate::json::document;
 use crate::repeats::repeats;
 use crate::safe::{safe, safe_line};
@@ -41,6 +42,9 @@ pub struct Shown<'a> {
     pub run: &'a Run,
     /// What its experiment recorded.
     pub figures: &'a [Figure],
+    /// Where its machine waited for too long, if that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hazards: Option<&'a Hazards>,
     /// By which `kiln replay` finds it.
     pub name: &'a str,
     /// The folder of the session.
@@ -55,6 +59,7 @@ pub struct KeptRun {
     session: Session,
     run: Run,
     figures: Vec<Figure>,
+    hazards: Option<Hazards>,
     name: String,
     folder: PathBuf,
     files: Vec<PathBuf>,
@@ -74,14 +79,15 @@ impl KeptRun {
         let name = format!("{}/{}", short_name(&folder), run.case);
         let inside = |path: PathBuf| path.strip_prefix(&folder).map(Path::to_owned).unwrap_or(path);
         let files = past.evidence(&run).into_iter().map(|(_, path)| inside(path)).collect();
-        Ok(Self { session, run, figures, name, folder, files })
+        let hazards = Hazards::kept(&past, &session, &run);
+        Ok(Self { session, run, figures, hazards, name, folder, files })
     }
 
     /// To be printed.
     #[must_use]
     pub fn shown(&self) -> Shown<'_> {
-        let Self { session, run, figures, name, folder, files } = self;
-        Shown { session, run, figures, name, folder, files }
+        let Self { session, run, figures, hazards, name, folder, files } = self;
+        Shown { session, run, figures, hazards: hazards.as_ref(), name, folder, files }
     }
 }
 
@@ -166,7 +172,7 @@ impl Shown<'_> {
     }
 
     /// All texts of it, the most telling first.
-    fn parts(&self) -> [(&'static str, Vec<ShownLine>); 5] {
+    fn parts(&self) -> [(&'static str, Vec<ShownLine>); 6] {
         let run = self.run;
         // What stands below as a whole shows nothing twice.
         let is_short = |(label, _): &(&str, String)| !["log", "output", "note"].contains(label);
@@ -178,9 +184,11 @@ impl Shown<'_> {
             ShownLine { is_report, ..indented(&text, if is_report { BOLD } else { Style::new() }) }
         };
         let indented = |text: String| indented(&text, Style::new());
+        let hazards = self.hazards.map(Hazards::text).unwrap_or_default();
         [
             ("evidence", evidence.map(|(label, line)| indented(format!("{label:LABEL$} {line}"))).collect()),
             ("figures", figures.map(indented).collect()),
+            ("hazards", hazards.lines().map(|line| indented(line.to_owned())).collect()),
             ("output", safe(&run.output).lines().map(|line| indented(line.to_owned())).collect()),
             ("kernel log", run.log.iter().map(log).collect()),
             ("notes", run.notes.iter().map(|note| indented(safe_line(note))).collect()),
@@ -214,6 +222,7 @@ mod tests {
     use std::time::Duration;
 
     use judge::Outcome;
+    use machine::{Condition, Conditions};
 
     use super::*;
 
@@ -245,13 +254,22 @@ mod tests {
 
     fn shown(json: bool) -> String {
         let (session, run) = (session(), run());
+        let hazards = Hazards::new(Conditions(vec![Condition::LockSpin(20)]));
         let figures = [Figure { name: "left".to_owned(), value: 2.5 }];
         let name = "2026-11-20T10-00-00Z-7/pipe/full";
         let (folder, files) = (
             Path::new("/state/2026-11-20T10-00-00Z-7"),
             ["cases/pipe/full.json".into(), "kernel.log".into()],
         );
-        let shown = Shown { session: &session, run: &run, figures: &figures, name, folder, files: &files };
+        let shown = Shown {
+            session: &session,
+            run: &run,
+            figures: &figures,
+            hazards: Some(&hazards),
+            name,
+            folder,
+            files: &files,
+        };
         let mut out = Vec::new();
         if json {
             shown.json(&mut out).unwrap();
@@ -279,7 +297,8 @@ mod tests {
         let log = ["usb 1-1: new", "WARNING: CPU: 0 foo+0x1"].map(line).to_vec();
         let run = Run { log, kernel_reports: vec![report], ..run() };
         let (name, folder) = ("a/b", Path::new("a"));
-        let shown = Shown { session: &session, run: &run, figures: &[], name, folder, files: &[] };
+        let shown =
+            Shown { session: &session, run: &run, figures: &[], hazards: None, name, folder, files: &[] };
         let lines = shown.lines();
         let reported: Vec<String> = lines.iter().filter(|line| line.is_report).map(ShownLine::text).collect();
         assert_eq!(reported, ["  [    0.000000] WARNING: CPU: 0 foo+0x1"]);
