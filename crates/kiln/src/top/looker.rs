@@ -41,7 +41,7 @@ fn look(root: PathBuf, sender: &SyncSender<Told>, wanted: &Receiver<Effect>) -> 
         let _ = sender.send(Ok(Input::Note(format!("reading sessions: {done} of {total}"))));
     };
     let mut reader = Reader::open(&root, ledger::bisections_root(), &mut progress)?;
-    let mut looks = Looks::new(root);
+    let mut looks = Looks::new(root, ledger::bisections_root());
     let mut before = None;
     loop {
         let now = looks.look();

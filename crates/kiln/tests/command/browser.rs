@@ -24,7 +24,13 @@ const PAGES: &[(&str, &str, &[&str])] = &[
     (
         "overview",
         "/",
-        &["Not at their end", "2026-11-21T10-07-31Z-4711", "window.owned=1</script>", "1 of 3"],
+        &[
+            "Not at their end",
+            "2026-11-21T10-07-31Z-4711",
+            "window.owned=1</script>",
+            "1 of 3",
+            "Bisections that run",
+        ],
     ),
     ("runs", "/runs", &["Runs", "pipe/full", "onerror=\"window.owned=2\">", "All as CSV"]),
     ("runs-chosen", "/runs?case=pipe%2F*&outcome=fail%2Ccrash", &["pipe/full", "is 0"]),
@@ -37,7 +43,13 @@ const PAGES: &[(&str, &str, &[&str])] = &[
     ("kernel", "/kernel?kernel=6.1.0-56-cloud-amd64", &["Against the kernel before", "Sessions", "smoke"]),
     ("case", "/case?suite=smoke&case=pipe%2Fsize", &["pipe/size", "newest 2 Runs"]),
     ("experiment", "/experiment?suite=smoke", &["window.owned=3"]),
-    ("conclusions", "/conclusions", &["Comparisons", "Bisections"]),
+    ("conclusions", "/conclusions", &["Comparisons", "Bisections", "not at its end: 8 commits from"]),
+    (
+        "bisection-running",
+        "/bisection/5f1c9a0e6b7d2c35",
+        &["Tested now", "~2.5 left", "window.owned=1</script>"],
+    ),
+    ("bisection-stopped", "/bisection/4f1c9a0e6b7d2c35", &["was stopped", "window.owned=1</script>"]),
     ("host", "/host", &["free memory", "Jobs of Slurm", "Posts that were not sent"]),
     ("problems", "/problems", &["problems, 0 closed", "<script>window.owned=1</script>"]),
     (
@@ -99,7 +111,7 @@ fn dead_links(tab: &Tab<'_>) -> Vec<String> {
 #[ignore = "needs Chromium, and takes minutes"]
 fn every_page_of_the_dashboard_is_for_everybody_and_safe_to_open() {
     let place = Place::new();
-    hostile::write(&place);
+    let _running = hostile::write(&place);
     let (served, browser) = (Served::start(&place, &[]), browser());
     let (folder, mut found) = (pictures("dashboard"), Vec::new());
     let hostile: Vec<(String, String)> =
@@ -126,7 +138,7 @@ fn every_page_of_the_dashboard_is_for_everybody_and_safe_to_open() {
 #[ignore = "needs Chromium, and takes minutes"]
 fn every_report_of_a_session_is_for_everybody_and_safe_to_open() {
     let place = Place::new();
-    hostile::write(&place);
+    let _running = hostile::write(&place);
     let (browser, folder) = (browser(), pictures("sessions"));
     let mut found = Vec::new();
     for (name, subject) in [

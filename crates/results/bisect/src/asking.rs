@@ -22,6 +22,7 @@ use crate::question::{Question, Threshold};
 use crate::settings::Settings;
 use crate::tester::{Test, Tested, Tester};
 use crate::track::Track;
+use crate::underway::{Testing, UNDERWAY, Underway};
 
 use known::{Costs, Known};
 
@@ -70,6 +71,7 @@ pub(crate) struct Asking<'a> {
     tester: &'a mut dyn Tester,
     journal: &'a mut Journal,
     emit: &'a mut dyn FnMut(Progress),
+    underway: Underway,
     known: BTreeMap<Point, Known>,
     /// Points that the axis does not have.
     absent: BTreeSet<Point>,
@@ -90,6 +92,7 @@ pub(crate) struct Others<'a> {
     pub(crate) tester: &'a mut dyn Tester,
     pub(crate) journal: &'a mut Journal,
     pub(crate) emit: &'a mut dyn FnMut(Progress),
+    pub(crate) underway: Underway,
 }
 
 impl<'a> Asking<'a> {
@@ -100,13 +103,14 @@ impl<'a> Asking<'a> {
         others: Others<'a>,
         kept: Vec<Kept>,
     ) -> Self {
-        let Others { tester, journal, emit } = others;
+        let Others { tester, journal, emit, underway } = others;
         let mut asking = Self {
             axis,
             question,
             tester,
             journal,
             emit,
+            underway,
             known: BTreeMap::new(),
             absent: BTreeSet::new(),
             threshold: None,
@@ -128,6 +132,9 @@ impl<'a> Asking<'a> {
 
     /// Reports what happened.
     pub(crate) fn emit(&mut self, progress: Progress) {
+        if let Progress::Belief(belief) = &progress {
+            self.underway.belief = Some(belief.clone());
+        }
         (self.emit)(progress);
     }
 
@@ -310,6 +317,7 @@ impl<'a> Asking<'a> {
         if tests.is_empty() {
             return Ok(has_all);
         }
+        self.show(tests.iter().map(|test| Testing::now(test, purpose)).collect())?;
         let answers = self.tester.test(&tests, self.emit)?;
         if answers.len() != tests.len() {
             return Err(Error::Broken(format!("{} of {} tests were answered", answers.len(), tests.len())));
@@ -319,7 +327,16 @@ impl<'a> Asking<'a> {
             self.journal.append(&kept)?;
             self.learn(kept);
         }
+        self.show(Vec::new())?;
         Ok(has_all)
+    }
+
+    /// Keeps for others to read how far it is.
+    fn show(&mut self, testing: Vec<Testing>) -> Result<(), Error> {
+        let seen = self.known.iter().map(|(point, known)| known.seen(point, self.threshold));
+        (self.underway.states, self.underway.testing) = (seen.collect(), testing);
+        self.underway.threshold = self.threshold;
+        Ok(self.journal.keep(UNDERWAY, &self.underway)?)
     }
 
     /// Reports an answer and takes it in.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kernel::News;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::Answer;
 use crate::candidate::Kind;
@@ -76,7 +77,8 @@ impl From<ledger::Progress> for Progress {
 }
 
 /// What a test is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// To know that the ends are what they should be.
     Ends,
@@ -89,7 +91,7 @@ pub enum Purpose {
 }
 
 /// What is believed about the candidates.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Belief {
     /// The chance of each to be the one.
     pub probabilities: Vec<f64>,
@@ -98,6 +100,7 @@ pub struct Belief {
     /// States that are going to be tested, as expected.
     pub steps_left: f64,
     /// Time that this is going to take, as expected.
+    #[serde(with = "judge::json::seconds")]
     pub time_left: Duration,
     /// How often the failure shows where it is, from 0 to 1, and whether it did each time.
     pub rate: (f64, bool),

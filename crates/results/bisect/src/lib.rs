@@ -2,7 +2,8 @@
 //!
 //! * [`question`]: what is asked of each kernel on the way; [`request`]: what a bisection is asked
 //! * [`candidate`]: the changes among which it searches; [`point`]: where between the ends a Kernel can be had
-//! * [`answer`]: what a test answers; [`event`]: what is reported meanwhile; [`bisection`]: what is known in the end
+//! * [`answer`]: what a test answers; [`event`]: what is reported meanwhile, and [`underway`] kept for others to read;
+//!   [`bisection`]: what is known in the end
 //! * [`axis`]: what can be walked: packages, commits, patches of a series, kernel parameters, configuration options
 //! * [`tester`]: answers the question, with Kernels in machines
 //! * `asking`: the question at points of the axis, with all answers so far; `track`: which candidates a search is about
@@ -37,6 +38,7 @@ pub mod request;
 pub mod settings;
 pub mod tester;
 mod track;
+pub mod underway;
 
 pub use answer::Answer;
 pub use asking::Kept;
@@ -53,3 +55,4 @@ pub use question::{Measured, Question, RecordedMetric, Threshold};
 pub use request::{AxisRequest, BisectRequest, SearchRequest};
 pub use settings::Settings;
 pub use tester::{Test, Tested, Tester};
+pub use underway::{Testing, Underway};

@@ -19,6 +19,7 @@ use crate::reduce::{Culprit, Set};
 use crate::settings::Settings;
 use crate::tester::Tester;
 use crate::track::Track;
+use crate::underway::Underway;
 use crate::{ends, proof, reduce};
 
 /// What answers the question, what is kept, and where progress goes.
@@ -55,15 +56,17 @@ pub fn bisect(
     let track = Track::of(axis);
     start(&track, axis, settings, question.alarms())?;
     let (first, last) = (name(axis, &Point::First)?, name(axis, &Point::Last)?);
-    let candidates: Vec<String> = axis.candidates().iter().map(|candidate| candidate.name.clone()).collect();
+    let underway = Underway::new(axis, question, settings.fixed, [first.clone(), last.clone()]);
+    let candidates = underway.candidates.clone();
     emit(Progress::Begun {
-        kind: axis.kind(),
+        kind: underway.kind,
         ends: (first.clone(), last.clone()),
         candidates: candidates.clone(),
         question: question.to_string(),
         resumed: kept.len(),
     });
-    let mut asking = Asking::new(axis, question, Others { tester, journal, emit }, kept);
+    let others = Others { tester, journal, emit, underway };
+    let mut asking = Asking::new(axis, question, others, kept);
     ends::verify(&mut asking, settings)?;
     let found = find(&mut asking, &track, settings)?;
     let probabilities = track.spread(&found.search.probabilities(Belief::Working), candidates.len());

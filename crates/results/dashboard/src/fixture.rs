@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use bisect::Underway;
 use lab::event::Session;
+use ledger::Journal;
 use outbox::Outbox;
 use post::Posts;
 
@@ -24,6 +26,21 @@ pub(crate) fn session(cases: &[&str]) -> Session {
         "identity": "x", "machine": "QEMU", "suite": "smoke", "cases": cases, "jobs": 1,
     });
     serde_json::from_value(document).expect("a session")
+}
+
+/// A bisection with this question, on which a kiln works as long as its journal is open.
+pub(crate) fn bisect(folder: &Path, question: &str) -> Journal {
+    let state = |point: &str, name: &str, bad: u32, good: u32| serde_json::json!({"point": point, "name": name, "bad": bad, "good": good, "evidence": {}});
+    let document = serde_json::json!({
+        "kind": "commits", "question": {"case": question}, "fixed": false, "ends": ["v6.1", "v6.2"], "candidates": ["c1", "c2", "c3"],
+        "threshold": null, "states": [state("first", "v6.1", 0, 3), state("last", "v6.2", 3, 0)],
+        "testing": [{"name": "c2", "times": 4, "purpose": "search", "since": "2026-11-20T10:07:31Z"}],
+        "belief": {"probabilities": [0.3, 0.3, 0.4], "steps": 1, "steps_left": 1.5, "time_left": 60.0, "rate": [1.0, true]},
+    });
+    let underway: Underway = serde_json::from_value(document).expect("a search");
+    let (journal, _) = Journal::open::<serde_json::Value>(folder).expect("a journal");
+    journal.keep("underway", &underway).expect("writable");
+    journal
 }
 
 /// A session with a Run of this case that failed for this reason.

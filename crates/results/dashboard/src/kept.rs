@@ -10,9 +10,10 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use bisect::Underway;
 use jiff::Timestamp;
 use kernel::files::{self, Limit};
-use ledger::{PAGE, folders};
+use ledger::{Journal, PAGE, folders};
 use report::html::SCRIPT;
 use sha2::{Digest, Sha256};
 
@@ -68,25 +69,55 @@ impl Kind {
 pub(crate) struct Kept {
     pub(crate) kind: Kind,
     pub(crate) name: String,
-    /// What its page says first; nothing of one that has none, as it did not come to its end.
-    pub(crate) title: Option<String>,
-    /// When something was last made or removed in its folder.
+    /// When something was last made or removed in it.
     pub(crate) changed: Timestamp,
+    /// Whether it came to its end: it has a page then.
+    pub(crate) has_ended: bool,
+    folder: PathBuf,
+}
+
+impl Kept {
+    fn of(kind: Kind, folder: PathBuf) -> Option<Self> {
+        let name = folder.file_name()?.to_str().filter(|name| is_name(name))?.to_owned();
+        let changed = folder.metadata().ok()?.modified().ok()?.try_into().ok()?;
+        let has_ended = folder.join(PAGE).is_file();
+        // Measurements are kept beside comparisons.
+        let is_of_kind = has_ended || kind != Kind::Comparison;
+        is_of_kind.then_some(Self { kind, name, changed, has_ended, folder })
+    }
+
+    /// What its page says first; nothing of one that has none.
+    pub(crate) fn title(&self) -> Option<String> {
+        title(&self.folder.join(PAGE))
+    }
+
+    /// Its page; nothing if there is none.
+    pub(crate) fn page(&self) -> Option<String> {
+        let page = files::read(&self.folder.join(PAGE), LIMIT).ok()?;
+        Some(String::from_utf8_lossy(&page).into_owned())
+    }
+
+    /// Whether a kiln works on it; only bisections say that.
+    pub(crate) fn is_running(&self) -> bool {
+        self.kind == Kind::Bisection && Journal::is_open(&self.folder)
+    }
+
+    /// How far a bisection is, or was when it was stopped.
+    pub(crate) fn underway(&self) -> Option<Underway> {
+        (self.kind == Kind::Bisection).then(|| Underway::read(&self.folder))?
+    }
 }
 
 /// All of a kind below `root`, those that changed last first.
 pub(crate) fn all(kind: Kind, root: &Path) -> Vec<Kept> {
-    let kept = |folder: PathBuf| {
-        let name = folder.file_name()?.to_str().filter(|name| is_name(name))?.to_owned();
-        let title = title(&folder.join(PAGE));
-        let changed = folder.metadata().ok()?.modified().ok()?.try_into().ok()?;
-        // Measurements are kept beside comparisons.
-        let is_of_kind = title.is_some() || kind != Kind::Comparison;
-        is_of_kind.then_some(Kept { kind, name, title, changed })
-    };
-    let mut all: Vec<Kept> = folders(root).into_iter().filter_map(kept).collect();
+    let mut all: Vec<Kept> = folders(root).into_iter().filter_map(|folder| Kept::of(kind, folder)).collect();
     all.sort_by_key(|kept| std::cmp::Reverse(kept.changed));
     all
+}
+
+/// The one of this name.
+pub(crate) fn named(kind: Kind, root: &Path, name: &str) -> Option<Kept> {
+    is_name(name).then(|| Kept::of(kind, root.join(name)))?
 }
 
 /// The title of a page; nothing if there is no page.
@@ -97,12 +128,6 @@ fn title(page: &Path) -> Option<String> {
     let title = head.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
     let plain = |text: &str| ENTITIES.iter().fold(text.to_owned(), |text, (name, c)| text.replace(name, c));
     Some(title.map_or_else(|| "a page without a title".to_owned(), |(title, _)| plain(title)))
-}
-
-/// The page of a folder; nothing if there is none.
-pub(crate) fn page(root: &Path, name: &str) -> Option<String> {
-    let path = is_name(name).then(|| root.join(name).join(PAGE))?;
-    Some(String::from_utf8_lossy(&files::read(&path, LIMIT).ok()?).into_owned())
 }
 
 /// What a browser may do with such a page.
@@ -144,13 +169,15 @@ mod tests {
                     .expect("writable");
             }
         }
-        let names =
-            |kind| all(kind, root.path()).into_iter().map(|kept| (kept.name, kept.title)).collect::<Vec<_>>();
+        let names = |kind| {
+            all(kind, root.path()).iter().map(|kept| (kept.name.clone(), kept.title())).collect::<Vec<_>>()
+        };
         assert_eq!(names(Kind::Comparison), [("2026-1".to_owned(), Some("a &lt; b".to_owned()))]);
         assert_eq!(names(Kind::Bisection).len(), 2);
-        assert_eq!(page(root.path(), "2026-1").as_deref(), Some("<title>a &amp;lt; b</title>"));
+        let page = |name| named(Kind::Bisection, root.path(), name).and_then(|kept| kept.page());
+        assert_eq!(page("2026-1").as_deref(), Some("<title>a &amp;lt; b</title>"));
         for none in ["2026-2", "not a name", "../2026-1", ".."] {
-            assert_eq!(page(root.path(), none), None, "{none}");
+            assert_eq!(page(none), None, "{none}");
         }
     }
 

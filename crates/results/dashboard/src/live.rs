@@ -1,17 +1,21 @@
 //! What browsers learn while they show a page: that there is news.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ledger::Looks;
 use tokio::sync::watch;
 
-/// Looks at the sessions below `root` until `stop` is set; each change is another number.
-pub(crate) fn watch_sessions(root: PathBuf, stop: Arc<AtomicBool>) -> std::io::Result<watch::Receiver<u64>> {
+use crate::store::Folders;
+
+/// Looks at sessions and bisections until `stop` is set; each change is another number.
+pub(crate) fn watch_folders(
+    folders: &Folders,
+    stop: Arc<AtomicBool>,
+) -> std::io::Result<watch::Receiver<u64>> {
     let (sender, receiver) = watch::channel(0);
-    std::thread::Builder::new().name("sessions".to_owned()).spawn(move || {
-        let mut looks = Looks::new(root);
+    let mut looks = Looks::new(folders.sessions.clone(), folders.bisections.clone());
+    std::thread::Builder::new().name("looks".to_owned()).spawn(move || {
         // With the thread the sender ends, and with that all streams.
         while !stop.load(Ordering::Relaxed) {
             let now = looks.look();

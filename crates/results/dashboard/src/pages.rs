@@ -5,9 +5,10 @@
 //! * [`runs`](mod@runs): Runs of all sessions; [`session`](mod@session): a session, or one Run of it
 //! * [`problems`](mod@problems): failures that are alike; [`problem`](mod@problem): all of one
 //! * [`experiment`](mod@experiment): what an experiment recorded over time
-//! * [`conclusions`](mod@conclusions): comparisons, bisections and checks
+//! * [`conclusions`](mod@conclusions): comparisons, bisections and checks; [`bisection`](mod@bisection): one as it goes
 //! * [`host`](mod@host): what kiln runs on, and what waits there; [`jobs`](mod@jobs): what browsers had started
 
+mod bisection;
 mod case;
 mod conclusions;
 mod experiment;
@@ -29,6 +30,7 @@ use report::html::{Page, text};
 use report::tally_text;
 use serde::Deserialize;
 
+pub(crate) use bisection::bisection;
 pub(crate) use case::case;
 pub(crate) use conclusions::conclusions;
 pub(crate) use experiment::experiment;

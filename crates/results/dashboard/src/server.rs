@@ -31,7 +31,7 @@ use crate::connections;
 use crate::frame::{framed, style};
 use crate::jobs::Jobs;
 use crate::kept::{self, Kind};
-use crate::live::watch_sessions;
+use crate::live::watch_folders;
 use crate::pages::{self, Asked, Failure};
 use crate::recent::Recent;
 use crate::store::{Folders, Store};
@@ -68,6 +68,7 @@ pub enum Error {
 /// What all requests share.
 #[derive(Clone)]
 struct Shared {
+    folders: Arc<Folders>,
     store: Arc<Mutex<Store>>,
     recent: Arc<Mutex<Recent>>,
     access: Access,
@@ -93,14 +94,15 @@ pub struct Service {
 pub fn serve(listener: TcpListener, service: Service, stop: &Arc<AtomicBool>) -> Result<(), Error> {
     let Service { folders, access, program } = service;
     let root = folders.sessions.clone();
-    let changes = watch_sessions(root.clone(), Arc::clone(stop))?;
-    let store = Arc::new(Mutex::new(Store::open(folders)?));
+    let changes = watch_folders(&folders, Arc::clone(stop))?;
+    let folders = Arc::new(folders);
+    let store = Arc::new(Mutex::new(Store::open(Arc::clone(&folders))?));
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let jobs = program.map(|program| Jobs::new(program, Arc::clone(stop))).transpose()?;
     let (jobs, keeper) = jobs.unzip();
     let started = jobs.map_or_else(Router::new, |jobs| started::router(&jobs, &root));
-    let router = router(Shared { store, recent: Arc::default(), access, changes }, started);
+    let router = router(Shared { folders, store, recent: Arc::default(), access, changes }, started);
     let served = runtime.block_on(connections::serve(listener, router, Arc::clone(stop)));
     runtime.shutdown_timeout(connections::END);
     // With it all that was started ends.
@@ -202,12 +204,20 @@ async fn ask<T: Send + 'static>(
     shared: Shared,
     work: impl FnOnce(&mut Store) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    let asked = tokio::task::spawn_blocking(move || {
+    aside(move || {
         let mut store = shared.store.lock().unwrap_or_else(PoisonError::into_inner);
         store.notice(*shared.changes.borrow());
         work(&mut store)
-    });
-    asked.await.unwrap_or_else(|_| Err(Failure::Broken("the request ended in a defect of kiln".to_owned())))
+    })
+    .await
+}
+
+/// Has work done where it may take its time.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Failure::Broken("the request ended in a defect of kiln".to_owned())))
 }
 
 async fn page(
@@ -230,17 +240,20 @@ async fn problem(State(shared): State<Shared>, Named(id): Named<String>) -> Resp
     answer(ask(shared, move |store| pages::problem(store, &id)).await)
 }
 
-/// The page that a comparison, a bisection or a check has in its folder.
+/// A bisection as it goes, or the page that a comparison, a bisection or a check has in its folder. The ledger knows nothing of them:
+/// others may ask it meanwhile.
 async fn kept(State(shared): State<Shared>, Named((kind, name)): Named<(String, String)>) -> Response {
-    let read = move |store: &mut Store| {
+    let made = aside(move || {
         let kind = Kind::named(&kind).ok_or_else(|| Failure::Unknown(NO_PAGE.to_owned()))?;
         let unknown = || Failure::Unknown(format!("there is no {} {name:?} with a page", kind.name()));
-        kept::page(store.folders().of(kind), &name).ok_or_else(unknown)
-    };
-    match ask(shared, read).await {
-        Ok(page) => ([(CONTENT_SECURITY_POLICY, kept::POLICY.as_str())], Html(page)).into_response(),
-        Err(failure) => failed(&failure),
-    }
+        let kept = kept::named(kind, shared.folders.of(kind), &name).ok_or_else(unknown)?;
+        if let Some(page) = pages::bisection(&kept) {
+            return Ok(answer(Ok(page)));
+        }
+        let page = kept.page().ok_or_else(unknown)?;
+        Ok(([(CONTENT_SECURITY_POLICY, kept::POLICY.as_str())], Html(page)).into_response())
+    });
+    made.await.unwrap_or_else(|failure| failed(&failure))
 }
 
 async fn runs_csv(State(shared): State<Shared>, Query(asked): Query<Asked>) -> Response {

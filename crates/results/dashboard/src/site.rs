@@ -11,6 +11,7 @@ mod links;
 mod plan;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ledger::LedgerError;
@@ -95,7 +96,7 @@ impl From<Failure> for SiteError {
 /// When the folder has files of somebody else, a page cannot be made or a file cannot be written.
 pub fn publish(folders: Folders, site: &Path) -> Result<Published, SiteError> {
     let mut folder = Folder::open(site)?;
-    let mut store = Store::open(folders)?;
+    let mut store = Store::open(Arc::new(folders))?;
     let planned = plan::all(&mut store)?;
     let links = Links::of(&planned);
     for Planned { file, content, .. } in planned {

@@ -56,7 +56,7 @@ impl Folders {
 /// The ledger and the folders.
 #[derive(Debug)]
 pub(crate) struct Store {
-    folders: Folders,
+    folders: Arc<Folders>,
     ledger: Ledger,
     /// When it was asked what is new; nothing if something is.
     refreshed: Option<Instant>,
@@ -69,7 +69,7 @@ pub(crate) struct Store {
 
 impl Store {
     /// What is known of the sessions in these folders.
-    pub(crate) fn open(folders: Folders) -> Result<Self, LedgerError> {
+    pub(crate) fn open(folders: Arc<Folders>) -> Result<Self, LedgerError> {
         let ledger = Ledger::open(&folders.sessions, &mut |_, _| {})?;
         Ok(Self {
             folders,

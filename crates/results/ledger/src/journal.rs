@@ -51,6 +51,12 @@ impl Journal {
         Ok((Self { directory: directory.to_path_buf(), file }, entries))
     }
 
+    /// Whether a kiln has the journal in `directory` open.
+    #[must_use]
+    pub fn is_open(directory: &Path) -> bool {
+        lock::is_taken(&directory.join(JOURNAL))
+    }
+
     /// Adds an entry; it is on the disk when this returns.
     ///
     /// # Errors
@@ -151,9 +157,11 @@ mod tests {
     fn two_do_not_write_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
         let first = open(directory.path());
+        assert!(Journal::is_open(directory.path()));
         let error = Journal::open::<u32>(directory.path()).unwrap_err().to_string();
         assert!(error.contains("another kiln"), "{error}");
         drop(first);
+        assert!(!Journal::is_open(directory.path()));
         open(directory.path());
     }
 }

@@ -40,6 +40,7 @@
 //! 4f1c9a0e6b7d2c35/
 //!     request.json        what was asked
 //!     journal.jsonl       every answer, so that the same command goes on from there
+//!     underway.json       how far it is, for whoever looks on
 //!     bisection.json      what was concluded, with report.html and mail.txt
 //!     runs/dock-3f06a7b1c2d49e85/     a run of the experiment that is asked, `.unfinished-` until it has concluded something:
 //!                                     journal.jsonl, result.json, roots.json and files as in a session

@@ -1,6 +1,7 @@
 //! The lock of a file that one kiln uses at a time.
 
 use std::fs::{File, TryLockError};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long another kiln may still have the file that is about to end. A program that it was starting when it was killed keeps its
@@ -23,6 +24,11 @@ pub(crate) fn take(file: &File) -> Result<(), TryLockError> {
             taken => return taken,
         }
     }
+}
+
+/// Whether somebody has the lock of the file there. Whoever looks takes none that keeps others from looking.
+pub(crate) fn is_taken(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::lock;
 use crate::result::{ExperimentResult, RESULT};
 
 /// The folder of a session with the user's program.
@@ -155,8 +156,7 @@ impl Past {
     /// Whether somebody records it now.
     #[must_use]
     pub fn is_recorded(&self) -> bool {
-        // Whoever looks takes no lock that keeps others from looking.
-        File::open(self.directory.join(EVENTS)).is_ok_and(|file| file.try_lock_shared().is_err())
+        lock::is_taken(&self.directory.join(EVENTS))
     }
 
     /// How its cases ended; nothing where it has no end.

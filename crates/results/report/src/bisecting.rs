@@ -14,6 +14,7 @@ use crate::safe::safe_line;
 use crate::sink::Sink;
 use crate::style::{BOLD, DIM, Paint};
 use log::Log;
+pub(crate) use log::{about, left, likely};
 use status::Status;
 
 /// Shows progress: on a terminal as a few lines that are redrawn in place, the axis with what is known of it first;

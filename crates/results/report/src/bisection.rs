@@ -3,6 +3,7 @@
 //! * [`text()`]: for a terminal
 //! * [`json()`]: the whole bisection as one document
 //! * [`html()`]: one file that needs nothing else, with the axis as a chart
+//! * [`underway()`]: the same while it goes on
 //! * [`mail()`]: the draft of a mail to those who wrote the change
 //! * [`markdown()`]: what a terminal shows, below the verdict
 
@@ -19,6 +20,7 @@ mod settings;
 mod sides;
 mod statement;
 mod text;
+mod walk;
 
 use std::io;
 
@@ -27,7 +29,7 @@ use ::bisect::Bisection;
 use crate::markdown::{Document, Wrap, of_text};
 
 pub use changes::total as changes_total;
-pub use html::html;
+pub use html::{html, progress, searched, underway};
 pub use json::json;
 pub use mail::mail;
 pub use private::Private;

@@ -3,14 +3,19 @@
 use browser::{HOSTILE, hostile_lines};
 use judge::kernel_report::{KernelReport, Kind};
 use judge::{Outcome, Run};
+use ledger::Journal;
 use protocol::KernelRecord;
 use serde_json::{Value, json};
 
 use crate::support::Place;
-use crate::support::written::{document, run, session, sessions_of};
+use crate::support::written::{bisection, document, run, session, sessions_of};
 
 /// The session with most of them.
 const SESSION: &str = "2026-11-20T10-07-31Z-4711";
+
+/// The bisection that was stopped, and the one that goes on.
+const STOPPED: &str = "4f1c9a0e6b7d2c35";
+const RUNNING: &str = "5f1c9a0e6b7d2c35";
 
 /// Names of cases: a slash makes a folder, and NUL no name at all.
 fn cases() -> impl Iterator<Item = &'static str> {
@@ -29,8 +34,9 @@ fn encode(byte: u8) -> String {
     if is_plain { char::from(byte).to_string() } else { format!("%{byte:02X}") }
 }
 
-/// Writes sessions that are hostile, imported, experiments, or at work.
-pub(super) fn write(place: &Place) {
+/// Writes sessions that are hostile, imported, experiments, or at work, and bisections, of which one goes on as long as what is given
+/// lives.
+pub(super) fn write(place: &Place) -> Journal {
     let root = sessions_of(place);
     let mut failures: Vec<Run> = cases().map(hostile).collect();
     failures.push(Run { output: hostile_lines(), ..run("pipe/full", Outcome::Fail, "is 0 <b>") });
@@ -57,6 +63,10 @@ pub(super) fn write(place: &Place) {
         .expect("a document")
         .retain(|field, _| !["summary", "took_seconds"].contains(&field.as_str()));
     session(&root, "2026-11-21T10-07-31Z-4711", &at_work, &[run("pipe/size", Outcome::Pass, "")]);
+
+    let all = HOSTILE.join(" ");
+    drop(bisection(place, STOPPED, &all));
+    bisection(place, RUNNING, &all)
 }
 
 /// A session whose every text for people is hostile.

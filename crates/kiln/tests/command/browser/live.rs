@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::Place;
 use crate::support::serving::Served;
-use crate::support::written::{add_run, document, run, session, sessions_of};
+use crate::support::written::{add_run, bisection, document, goes_on, run, session, sessions_of};
 
 /// A session with a Run that failed.
 fn add(place: &Place, number: usize) -> String {
@@ -54,6 +54,37 @@ fn a_page_has_what_is_new_without_being_loaded_again() {
     assert_eq!(tab.incidents(), [""; 0]);
     served.stop().expect(0);
     tab.wait("document.getElementById('live').textContent === 'not connected'").expect("it says so");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_bisection_is_shown_as_it_goes_and_as_its_report_in_the_end() {
+    let place = Place::new();
+    let (name, question) = ("4f1c9a0e6b7d2c35", "fs/a");
+    let journal = bisection(&place, name, question);
+    let (served, browser) = (Served::start(&place, &[]), super::browser());
+    let tab = browser.tab().expect("a tab");
+    open(&tab, &served.address("/"));
+    tab.wait(&shows("Bisections that run")).expect("it is told");
+    let link = format!("document.querySelector('a[href=\"/bisection/{name}\"]')");
+    tab.evaluate(&format!("{link}.click()")).expect("a link");
+    tab.wait("location.pathname.startsWith('/bisection/') && document.readyState === 'complete'")
+        .expect("it leads there");
+    tab.evaluate("window.loaded = true").expect("no policy is against it");
+    for steps in 2..5 {
+        goes_on(&journal, question, steps);
+        tab.wait(&format!("document.querySelectorAll('.states td.good, .states td.bad').length === {steps}"))
+            .expect("each state has its verdict");
+        tab.wait(&shows(&format!("{steps} steps, ~2.5 left"))).expect("it says what is left");
+        tab.wait(&shows(&format!("fs/a c{}", steps + 1))).expect("it says what is tested now");
+    }
+    assert_eq!(tab.evaluate("window.loaded").expect("a value"), true, "without being loaded again");
+    let report = journal.directory().join("report.html");
+    std::fs::write(report, "<!DOCTYPE html><title>found</title><h1>the first bad commit is c3</h1>")
+        .expect("writable");
+    drop(journal);
+    tab.wait("document.title === 'found'").expect("its report takes its place");
+    assert_eq!(tab.incidents(), [""; 0]);
 }
 
 #[test]

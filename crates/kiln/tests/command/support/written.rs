@@ -1,9 +1,10 @@
-//! Sessions that are written down: to show one needs no machine.
+//! Sessions and bisections that are written down: to show one needs no machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use judge::{Outcome, Run};
+use ledger::Journal;
 use serde_json::{Value, json};
 
 use super::Place;
@@ -38,6 +39,32 @@ pub(crate) fn session(root: &Path, name: &str, document: &Value, runs: &[Run]) {
     fs::create_dir(&folder).expect("writable");
     fs::write(folder.join("session.json"), document.to_string()).expect("writable");
     runs.iter().for_each(|run| add_run(&folder, run));
+}
+
+/// A bisection with this question, on which somebody works as long as its journal is open.
+pub(crate) fn bisection(place: &Place, name: &str, question: &str) -> Journal {
+    let folder = place.path().join("state/kiln/bisections").join(name);
+    let (journal, _) = Journal::open::<Value>(&folder).expect("writable");
+    goes_on(&journal, question, 1);
+    journal
+}
+
+/// So many of its states have been tested.
+pub(crate) fn goes_on(journal: &Journal, question: &str, steps: usize) {
+    let names: Vec<String> = (1..=8).map(|number| format!("{question} c{number}")).collect();
+    let state = |(number, name): (usize, &String)| {
+        let (bad, good) = if number < 2 { (0, 3) } else { (3, 0) };
+        json!({"point": {"after": number}, "name": name, "bad": bad, "good": good, "evidence": {"release": null}})
+    };
+    let states: Vec<Value> = names.iter().enumerate().take(steps).map(state).collect();
+    let tests =
+        json!([{"name": names[steps], "times": 4, "purpose": "search", "since": "2026-11-20T10:07:31Z"}]);
+    let belief = json!({"probabilities": vec![0.125; 8], "steps": steps, "steps_left": 2.5, "time_left": 60.0, "rate": [1.0, true]});
+    let document = json!({
+        "kind": "commits", "question": {"case": question}, "fixed": false, "ends": [question, question], "candidates": names,
+        "threshold": null, "states": states, "testing": tests, "belief": belief,
+    });
+    journal.keep("underway", &document).expect("writable");
 }
 
 /// Adds what came of one more case.

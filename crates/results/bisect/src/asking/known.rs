@@ -124,6 +124,11 @@ impl Known {
     }
 
     pub(super) fn report(&self, point: &Point, threshold: Option<Threshold>) -> StateReport {
+        StateReport { evidence: self.evidence.clone(), ..self.seen(point, threshold) }
+    }
+
+    /// The same without what shows it.
+    pub(super) fn seen(&self, point: &Point, threshold: Option<Threshold>) -> StateReport {
         let (bad, good) = self.counts(threshold);
         StateReport {
             point: point.clone(),
@@ -133,7 +138,7 @@ impl Known {
             boots: self.boots(threshold),
             values: self.values.clone(),
             untestable: self.untestable.clone(),
-            evidence: self.evidence.clone(),
+            evidence: Evidence::default(),
         }
     }
 }

@@ -15,4 +15,5 @@ mod metric;
 mod resume;
 mod set;
 mod simulation;
+mod underway;
 mod untestable;

@@ -12,9 +12,14 @@ async function renew() {
   const answer = await fetch(location.href).catch(() => null);
   if (!answer?.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("page");
-  if (!fresh || fresh.innerHTML === last) return;
+  if (fresh?.innerHTML === last) return;
   if (isBusy(page)) {
     status.textContent = "there is news: reload";
+    return;
+  }
+  // What has come to its end has a page of its own, which is kept apart from all others.
+  if (!fresh) {
+    location.reload();
     return;
   }
   last = fresh.innerHTML;

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use report::html::{Page, section, text};
 
+use super::bisection::link;
 use super::{Asked, Failure, table};
 use crate::address;
 use crate::kept::{self, Kept, Kind};
@@ -24,16 +25,23 @@ pub(crate) fn conclusions(store: &mut Store, _asked: &Asked) -> Result<Page, Fai
     Ok(Page { title: "Conclusions".to_owned(), body })
 }
 
+/// What leads to its page, and where it is unless it came to its end.
+fn what(kept: &Kept) -> Markup {
+    let is_running = kept.is_running();
+    match kept.title().filter(|_| !is_running) {
+        Some(title) => html! { a href=(address::kept(kept.kind, &kept.name)) { (text(title)) } },
+        None => html! {
+            @if is_running { "runs" } @else { "not at its end" }
+            @if let Some(link) = link(kept) { ": " (link) }
+        },
+    }
+}
+
 fn list(all: &[Kept]) -> Markup {
     let rows = html! {
         @for kept in all.iter().take(LINES_MAX) {
             tr {
-                th scope="row" {
-                    @match &kept.title {
-                        Some(title) => a href=(address::kept(kept.kind, &kept.name)) { (text(title)) },
-                        None => "not at its end",
-                    }
-                }
+                th scope="row" { (what(kept)) }
                 td { code { (text(&kept.name)) } }
                 td data-v=(kept.changed.as_second()) { (kept.changed.strftime("%Y-%m-%d %H:%M")) }
             }

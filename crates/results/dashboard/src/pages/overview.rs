@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use report::clock;
 use report::html::{Page, section, text};
 
-use super::{Asked, Failure, news, table, tally};
+use super::{Asked, Failure, bisection, news, table, tally};
 use crate::address;
 use crate::store::Store;
 
@@ -35,6 +35,7 @@ pub(crate) fn overview(store: &mut Store, _asked: &Asked) -> Result<Page, Failur
         }
         main {
             @if !running.is_empty() { (section("Not at their end", &sessions(store, &running))) }
+            @if let Some(bisections) = bisection::running(store) { (section("Bisections that run", &bisections)) }
             (section("Changed since yesterday", &news))
             @if !latest.is_empty() { (section("Kernels by suites", &kernels(&latest))) }
             (section("Sessions", &sessions(store, &ended)))

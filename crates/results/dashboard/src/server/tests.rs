@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::*;
-use crate::fixture::{add, folders};
+use crate::fixture::{add, bisect, folders};
 
 /// A server of sessions that a test made.
 struct Served {
@@ -38,6 +38,13 @@ impl Served {
     /// What is answered to a GET with these lines of a header.
     fn get(&self, path: &str, header: &str) -> String {
         self.send(&format!("GET {path} HTTP/1.1\r\n{header}Connection: close\r\n\r\n"))
+    }
+
+    /// Asks for a page until it is so.
+    fn until(&self, path: &str, is_so: impl Fn(&str) -> bool) {
+        while !is_so(&self.get(path, HOST)) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     fn send(&self, request: &str) -> String {
@@ -169,6 +176,8 @@ fn browsers_learn_of_news_and_streams_end_with_the_server() {
     read_until(1, &mut stream);
     add(served.place.path(), "2026-11-21T10-07-31Z-4711", "pipe/full", "x");
     read_until(2, &mut stream);
+    bisect(&served.place.path().join("beside/bisections/4f1c9a0e6b7d2c35"), "fs/a");
+    read_until(3, &mut stream);
     drop(served);
     let mut rest = Vec::new();
     // It ends, one way or the other.
@@ -210,6 +219,32 @@ fn what_has_its_page_already_is_kept_apart() {
     {
         assert!(served.get(wrong, HOST).starts_with("HTTP/1.1 404 "), "{wrong}");
     }
+}
+
+#[test]
+fn a_bisection_is_shown_while_it_goes_on_and_as_its_report_in_the_end() {
+    let served = Served::start(Access::Host, "pipe/full", "x");
+    let folder = served.place.path().join("beside/bisections/4f1c9a0e6b7d2c35");
+    let address = "/bisection/4f1c9a0e6b7d2c35";
+    let link = format!("<a href=\"{address}\">3 commits from v6.1 to v6.2: ");
+    let journal = bisect(&folder, "fs/a <script>alert(1)</script>");
+    // The page of an earlier call.
+    std::fs::write(folder.join("report.html"), "<title>earlier</title>").expect("writable");
+    served.until("/", |page| page.contains("Bisections that run") && page.contains(&link));
+    assert!(served.get("/conclusions", HOST).contains(&format!("runs: {link}")));
+    let page = served.get(address, HOST);
+    for expected in ["This bisection runs.", "1 step, ~1.5 left", "Tested now", "<td>4</td>", "live.js"] {
+        assert!(page.contains(expected), "{expected}: {page}");
+    }
+    assert!(page.contains("fs/a &lt;script&gt;") && !page.contains("<script>alert"), "{page}");
+    drop(journal);
+    served.until(address, |page| page.contains("<title>earlier</title>"));
+    std::fs::remove_file(folder.join("report.html")).expect("removable");
+    assert!(served.get(address, HOST).contains("This bisection was stopped."));
+    served.until("/conclusions", |page| page.contains(&format!("not at its end: {link}")));
+    served.until("/", |page| !page.contains("Bisections that run"));
+    std::fs::write(folder.join("underway.json"), "{}").expect("writable");
+    assert!(served.get(address, HOST).starts_with("HTTP/1.1 404 "));
 }
 
 #[test]

@@ -82,14 +82,14 @@ fn problems(store: &mut Store) -> Result<Vec<Entry>, SiteError> {
 }
 
 fn conclusions(store: &Store, kind: Kind) -> Vec<Entry> {
-    let all = kept::all(kind, store.folders().of(kind)).into_iter().take(CONCLUSIONS_MAX);
+    let ended = kept::all(kind, store.folders().of(kind)).into_iter().filter(|kept| kept.has_ended);
     let entry = |kept: kept::Kept| {
         Some(Entry {
             id: format!("{}:{}", kind.name(), kept.name),
-            title: format!("{}: {}", kind.name(), kept.title?),
+            title: format!("{}: {}", kind.name(), kept.title()?),
             address: address::kept(kind, &kept.name),
             updated: kept.changed,
         })
     };
-    all.filter_map(entry).collect()
+    ended.take(CONCLUSIONS_MAX).filter_map(entry).collect()
 }

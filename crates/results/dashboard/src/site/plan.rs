@@ -95,14 +95,12 @@ fn session(store: &Store, name: &str) -> Option<Planned> {
 /// What has its page already.
 fn conclusions(store: &Store, kind: Kind) -> Vec<Planned> {
     let root = store.folders().of(kind).to_owned();
-    let with_page = kept::all(kind, &root).into_iter().filter(|kept| kept.title.is_some());
-    let planned = with_page.take(CONCLUSIONS_MAX).map(|kept| {
-        let (root, name) = (root.clone(), kept.name);
-        let stamp = stamp(&root.join(&name).join(PAGE));
-        let (address, file) = (address::kept(kind, &name), file(kind.name(), &name));
-        let make = move |_: &mut Store| {
-            kept::page(&root, &name).ok_or_else(|| Failure::Unknown(format!("{name} is gone")))
-        };
+    let ended = kept::all(kind, &root).into_iter().filter(|kept| kept.has_ended);
+    let planned = ended.take(CONCLUSIONS_MAX).map(|kept| {
+        let stamp = stamp(&root.join(&kept.name).join(PAGE));
+        let (address, file) = (address::kept(kind, &kept.name), file(kind.name(), &kept.name));
+        let gone = format!("{} is gone", kept.name);
+        let make = move |_: &mut Store| kept.page().ok_or(Failure::Unknown(gone));
         Planned { address, file, content: Content::Kept(stamp, Box::new(make)) }
     });
     planned.collect()

@@ -1,14 +1,14 @@
 //! Folders of measurements, comparisons and bisections: the oldest goes first. The newest stays, and so does one whose journal
 //! is open, or whose request somebody still works on.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::{Limits, remove};
 use crate::figures::REQUEST;
 use crate::files::files;
-use crate::journal::JOURNAL;
+use crate::journal::{JOURNAL, Journal};
+use crate::lock;
 
 /// A folder that kiln made.
 struct Folder {
@@ -48,16 +48,15 @@ impl Folder {
 
     /// A bisection or a check writes there.
     fn is_open(&self) -> bool {
-        let is_locked =
-            |name: &str| File::open(self.path.join(name)).is_ok_and(|file| file.try_lock().is_err());
-        is_locked(JOURNAL) || is_locked(&format!("{REQUEST}.json"))
+        Journal::is_open(&self.path) || lock::is_taken(&self.path.join(format!("{REQUEST}.json")))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
-    use crate::Journal;
 
     /// Folders with a MiB each, from the oldest on.
     fn folders(root: &Path, names: &[&str]) {

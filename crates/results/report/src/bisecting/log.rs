@@ -88,7 +88,7 @@ fn figures(values: &[f64]) -> String {
 }
 
 /// What tests are for.
-pub(super) fn about(purpose: Purpose) -> &'static str {
+pub(crate) fn about(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Ends => "check both ends",
         Purpose::Search => "search",
@@ -98,7 +98,7 @@ pub(super) fn about(purpose: Purpose) -> &'static str {
 }
 
 /// `4 steps, ~3.2 left, 5 min`; of what is left, nothing once that is next to nothing.
-pub(super) fn left(belief: &Belief) -> String {
+pub(crate) fn left(belief: &Belief) -> String {
     let steps = if belief.steps == 1 { "step" } else { "steps" };
     let states = (belief.steps_left * 10.0).round() / 10.0;
     if states <= 0.0 {
@@ -110,7 +110,7 @@ pub(super) fn left(belief: &Belief) -> String {
 }
 
 /// The most probable candidate with its probability.
-pub(super) fn likely(belief: &Belief, candidates: &[String]) -> Option<String> {
+pub(crate) fn likely(belief: &Belief, candidates: &[String]) -> Option<String> {
     let known =
         belief.probabilities.iter().zip(candidates).filter(|(probability, _)| probability.is_finite());
     let (likely, name) = known.max_by(|a, b| a.0.total_cmp(b.0))?;

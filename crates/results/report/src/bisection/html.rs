@@ -3,6 +3,7 @@
 mod chart;
 mod sides;
 mod tables;
+mod underway;
 
 use std::io::{self, Write};
 
@@ -10,8 +11,11 @@ use bisect::Bisection;
 use maud::{Markup, html};
 
 use super::statement;
+use super::walk::Walk;
 use crate::columns::fit;
 use crate::html::{command, page, section, text};
+
+pub use underway::{progress, searched, underway};
 
 /// Columns of a heading.
 const HEADING: usize = 240;
@@ -31,18 +35,19 @@ pub fn html(bisection: &Bisection, typed: &str, mut out: impl Write) -> io::Resu
 }
 
 fn body(bisection: &Bisection, title: &str, typed: &str) -> Markup {
+    let walk = Walk::from(bisection);
     html! {
         header {
             h1 { (text(title)) }
             (command(typed))
-            p { "question: " (text(statement::question(bisection))) }
-            p { "range: " (text(statement::walked(bisection))) }
+            p { "question: " (text(walk.question())) }
+            p { "range: " (text(walk.range())) }
             @for note in &bisection.notes { p.note { "note: " (text(note)) } }
         }
         "\n"
         main {
             (tables::candidates(bisection))
-            (section("The axis", &html! { (chart::chart(bisection)) (tables::states(bisection)) }))
+            (section("The axis", &html! { (chart::chart(&walk, title)) (tables::steps(bisection)) (tables::states(&walk, &bisection.states)) }))
             (section("Proof", &tables::proof(bisection)))
             (section("Both sides", &sides::both(bisection)))
             @if !bisection.reproduce.is_empty() {

@@ -17,6 +17,7 @@ use super::private::Private;
 use super::relevance::wanted;
 use super::sides::{Sides, sides};
 use super::statement;
+use super::walk::Walk;
 use crate::address::recipient;
 use crate::columns::{fit, hanging, wrap};
 use crate::evidence;
@@ -112,8 +113,8 @@ impl<W: Write> Draft<'_, W> {
         self.prose("Hello,")?;
         self.prose(&format!(
             "I searched {} for {} with kiln bisect: {}.",
-            statement::walked(self.bisection),
-            statement::question(self.bisection),
+            Walk::from(self.bisection).range(),
+            Walk::from(self.bisection).question(),
             statement::verdict(self.bisection)
         ))?;
         let (candidates, rest) = candidate::listed(self.bisection);
@@ -166,7 +167,7 @@ impl<W: Write> Draft<'_, W> {
     }
 
     fn side(&mut self, role: &str, state: &StateReport) -> io::Result<()> {
-        let seen = statement::seen(self.bisection, state);
+        let seen = Walk::from(self.bisection).seen(state);
         self.paragraph(&format!("{}, on {}: {seen}.", statement::capital(role), statement::place(state)))?;
         if let Some(run) = &state.evidence.run {
             self.quoted(&format!(

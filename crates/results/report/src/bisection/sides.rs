@@ -1,8 +1,8 @@
 //! The two states that show the difference.
 
 use bisect::{Bisection, Conclusion, Point, StateReport};
-use measure::quantile::median;
 
+use super::walk::Walk;
 use crate::axis::{Mark, position};
 
 /// One state without the change and one with it.
@@ -46,19 +46,9 @@ fn all(bisection: &Bisection) -> impl Iterator<Item = &StateReport> {
     proof.chain(&bisection.states).chain([&bisection.first.state, &bisection.last.state])
 }
 
-/// What was seen of a state; of one that was only measured, by the threshold.
-pub(super) fn mark(bisection: &Bisection, state: &StateReport) -> Mark {
-    let by_value = bisection.threshold.filter(|_| state.bad == 0 && state.good == 0);
-    match (by_value, median(&state.values)) {
-        (Some(threshold), Some(value)) if threshold.is_bad(value) => Mark::Bad,
-        (Some(_), Some(_)) => Mark::Good,
-        _ => Mark::of(state.bad, state.good),
-    }
-}
-
 /// Whether a state shows what is looked for, if it could be tested.
 fn shows(bisection: &Bisection, state: &StateReport) -> Option<bool> {
-    match mark(bisection, state) {
+    match Walk::from(bisection).mark(state) {
         Mark::Untested | Mark::Untestable => None,
         Mark::Good => Some(false),
         Mark::Intermittent | Mark::Bad => Some(true),

@@ -8,13 +8,14 @@ use verdict::Alarms;
 
 use super::candidate::{NAME_MAX, NAMED, absent, candidates, is_setting, name_and_title, names};
 use super::settings::{self, caution};
-use super::sides::{Sides, mark};
+use super::sides::Sides;
+use super::walk::{Walk, unit, value_text};
 use crate::axis::Mark;
 use crate::columns::fit;
 use crate::figures::{difference, figure, percent};
-use crate::repeats::{decided, percent as share, probability, within};
+use crate::repeats::{decided, percent as share, probability};
 use crate::safe::safe_line;
-use crate::words::{brief, is_hash, many, runs};
+use crate::words::{brief, is_hash, many};
 
 /// What it comes to, in one sentence without a full stop.
 pub(super) fn verdict(bisection: &Bisection) -> String {
@@ -71,8 +72,9 @@ pub(super) fn untestable(bisection: &Bisection) -> Vec<String> {
     if !matches!(bisection.conclusion, Conclusion::Suspects { .. }) {
         return Vec::new();
     }
-    let states = bisection.states.iter().filter(|state| mark(bisection, state) == Mark::Untestable);
-    states.take(NAMED).map(|state| format!("{}: {}", place(state), seen(bisection, state))).collect()
+    let walk = Walk::from(bisection);
+    let states = bisection.states.iter().filter(|state| walk.mark(state) == Mark::Untestable);
+    states.take(NAMED).map(|state| format!("{}: {}", place(state), walk.seen(state))).collect()
 }
 
 /// How both sides differ: `without it` and `with it`, the other way round where it is removed.
@@ -147,7 +149,7 @@ pub(super) fn check(bisection: &Bisection, check: &Check) -> [String; 4] {
             None => "does not hold".to_owned(),
         },
     };
-    let seen = state.map(|state| seen(bisection, state)).unwrap_or_default();
+    let seen = state.map(|state| Walk::from(bisection).seen(state)).unwrap_or_default();
     let what = settings::what(bisection, check);
     [fit(&safe_line(&what), NAME_MAX), expected.to_owned(), seen, result]
 }
@@ -157,22 +159,6 @@ pub(super) fn check_in_words(bisection: &Bisection, check: &Check) -> String {
     let [what, expected, seen, result] = self::check(bisection, check);
     let seen = if seen.is_empty() { seen } else { format!(", {seen}") };
     format!("{what}: expected {expected}{seen}: {result}")
-}
-
-/// The result of a state: `3 of 14 runs bad`, or the value of the metric.
-pub(super) fn seen(bisection: &Bisection, state: &StateReport) -> String {
-    let unit = unit(&bisection.question);
-    let boots = match state.values.len() {
-        1 => "1 boot".to_owned(),
-        count => format!("median of {count} boots"),
-    };
-    match (median(&state.values), &state.untestable) {
-        (Some(value), _) => format!("{} ({boots})", value_text(value, &unit)),
-        (None, Some(why)) if mark(bisection, state) == Mark::Untestable => {
-            format!("cannot be tested: {}", fit(&safe_line(why), 2 * NAME_MAX))
-        }
-        _ => format!("{} bad{}", runs(state.bad, state.good), within(&state.boots)),
-    }
 }
 
 /// The names of a state and of its kernel.
@@ -200,25 +186,6 @@ pub(super) fn threshold(bisection: &Bisection) -> Option<String> {
     let threshold = bisection.threshold?;
     let side = if threshold.above { "above" } else { "below" };
     Some(format!("{side} {} counts as bad", value_text(threshold.at, &unit(&bisection.question))))
-}
-
-fn value_text(value: f64, unit: &Unit) -> String {
-    let name = match unit {
-        Unit::Instructions => " instructions".to_owned(),
-        Unit::Own(own) => format!(" {}", safe_line(&own.name)),
-        Unit::Nanoseconds | Unit::Count => String::new(),
-    };
-    format!("{}{name}", figure(value, unit))
-}
-
-fn unit(question: &Question) -> Unit {
-    match question {
-        Question::Recorded(metric) => Unit::Own(metric.unit.clone()),
-        Question::Metric { timed: true, .. } => Unit::Nanoseconds,
-        // What else was counted than instructions has a name of its own behind that of the metric.
-        Question::Metric { name, .. } if !name.contains(':') => Unit::Instructions,
-        _ => Unit::Count,
-    }
 }
 
 /// How often it shows where it is, if that is not each time.
@@ -291,17 +258,4 @@ pub(super) fn introduced(bisection: &Bisection) -> Option<&str> {
         }
         _ => None,
     }
-}
-
-/// What was walked: `40 commits from v6.1 to v6.2`.
-pub(super) fn walked(bisection: &Bisection) -> String {
-    let end = |name: &str| fit(&brief(name), NAME_MAX);
-    let candidates = many(bisection.kind, bisection.candidates.len());
-    format!("{candidates} from {} to {}", end(&bisection.first.name), end(&bisection.last.name))
-}
-
-/// What was searched for.
-pub(super) fn question(bisection: &Bisection) -> String {
-    let fixed = if bisection.fixed { "the fix of " } else { "" };
-    format!("{fixed}{}", fit(&safe_line(&bisection.question.to_string()), 2 * NAME_MAX))
 }

@@ -11,6 +11,7 @@ use super::difference::between;
 use super::functions::functions;
 use super::relevance::wanted;
 use super::sides::{Sides, sides};
+use super::walk::Walk;
 use super::{candidate, statement};
 use crate::columns::{Columns, fit, hanging, wrap};
 use crate::evidence;
@@ -67,8 +68,8 @@ impl<W: Write> Printer<'_, W> {
         for line in wrap(&statement::verdict(self.bisection), self.width) {
             writeln!(self.out, "{}", self.paint.paint(BOLD, &line))?;
         }
-        self.hanging("question", &statement::question(self.bisection))?;
-        self.hanging("range", &statement::walked(self.bisection))?;
+        self.hanging("question", &Walk::from(self.bisection).question())?;
+        self.hanging("range", &Walk::from(self.bisection).range())?;
         for text in statement::untestable(self.bisection) {
             self.hanging("skipped", &text)?;
         }
@@ -170,7 +171,7 @@ impl<W: Write> Printer<'_, W> {
     }
 
     fn side(&mut self, role: &str, state: &StateReport) -> io::Result<()> {
-        let head = format!("{role}: {}: {}", statement::place(state), statement::seen(self.bisection, state));
+        let head = format!("{role}: {}: {}", statement::place(state), Walk::from(self.bisection).seen(state));
         writeln!(self.out, "{}", self.paint.paint(BOLD, &fit(&head, self.width)))?;
         if let Some(run) = &state.evidence.run {
             let word = self.paint.paint(of(run.outcome), &format!("{:<7}", run.outcome.name()));

@@ -1,10 +1,12 @@
 //! Bisections that are written down.
 
+use std::time::Duration;
+
 use bisect::Kind;
 use bisect::bisection::Rate;
 use bisect::{
-    Bisection, Candidate, Changes, Check, Checked, Conclusion, End, Evidence, Point, Question, StateReport,
-    Steps, Threshold,
+    Belief, Bisection, Candidate, Changes, Check, Checked, Conclusion, End, Evidence, Point, Purpose,
+    Question, StateReport, Steps, Testing, Threshold, Underway,
 };
 use judge::kernel_report::KernelReport;
 use judge::{Outcome, Run};
@@ -354,6 +356,24 @@ pub(crate) fn contradiction() -> Bisection {
         ..holds("just before it", false, state(Point::After(5), &hash(5), 2, 12))
     }];
     bisection
+}
+
+/// One of these while its next state is tested.
+pub(crate) fn going_on(bisection: Bisection) -> Underway {
+    let Bisection { kind, question, fixed, first, last, threshold, candidates, states, .. } = bisection;
+    let name = first.name.clone();
+    let since = "2026-11-20T10:07:31Z".parse().unwrap();
+    let testing = vec![Testing { name, times: 20, purpose: Purpose::Search, since }];
+    let belief = Belief {
+        probabilities: bisection.probabilities,
+        steps: 3,
+        steps_left: 1.84,
+        time_left: Duration::from_secs(312),
+        rate: (0.21, false),
+    };
+    let belief = Some(belief);
+    let ends = [first.name, last.name];
+    Underway { kind, question, fixed, ends, candidates, threshold, states, testing, belief }
 }
 
 /// Nothing is known but that nothing is.

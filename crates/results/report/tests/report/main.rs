@@ -9,7 +9,7 @@
 //! * [`compare`]: what is printed of them
 //! * [`bisections`]: bisections that are written down
 //! * [`bisection`]: what is printed of them
-//! * [`bisecting`]: how their progress is shown
+//! * [`bisecting`]: how their progress is shown; [`underway`]: as a page
 //! * [`mod@series`]: patch series; [`checks`]: what came of checking them
 //! * [`problems`]: identical failures; [`matrices`]: kernels beside each other
 //! * [`pages`]: pages in a browser
@@ -40,3 +40,4 @@ mod streams;
 mod terminal;
 mod transcript;
 mod trends;
+mod underway;

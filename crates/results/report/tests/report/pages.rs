@@ -28,6 +28,8 @@ fn pages() -> Vec<(&'static str, String, &'static str)> {
     let evil = HOSTILE.join(" ");
     let compared = |comparison| written(|out| report::comparison::html(comparison, COMMAND, out));
     let bisected = |bisection| written(|out| report::bisection::html(bisection, COMMAND, out));
+    let underway =
+        |bisection| report::bisection::underway(&bisections::going_on(bisection), true).into_file();
     let matrix = |grids: &[Grid]| written(|out| report::matrix::html(grids, COMMAND, out));
     let trend = |trends: &[Trend]| written(|out| report::trend::html(trends, COMMAND, out));
     let checked = |check: &SeriesCheck| written(|out| report::check::html(check, COMMAND, out));
@@ -42,6 +44,8 @@ fn pages() -> Vec<(&'static str, String, &'static str)> {
         ("bisection-suspects", bisected(&bisections::suspects()), "kiln compare"),
         ("bisection-hostile", bisected(&bisections::poisoned(bisections::commit(), &evil)), SHOWN),
         ("bisection-hostile-fix", bisected(&bisections::poisoned(bisections::fixed(), &evil)), SHOWN),
+        ("bisection-underway", underway(bisections::commit()), "Tested now"),
+        ("bisection-underway-hostile", underway(bisections::poisoned(bisections::commit(), &evil)), SHOWN),
         ("matrix", matrix(&matrices::grids()), "fs/reflink"),
         ("matrix-hostile", matrix(&hostile_grids(&evil)), SHOWN),
         ("trend", trend(&trends::counted()), "poll/wait"),

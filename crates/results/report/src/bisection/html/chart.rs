@@ -1,11 +1,9 @@
-//! The axis from its first end to its last, and where the change was believed to be in the end.
+//! The axis from its first end to its last, and where the change is believed to be.
 
 use bisect::Answer;
-use bisect::Bisection;
 use maud::{Markup, html};
 
-use super::super::sides::mark;
-use super::super::statement;
+use super::super::walk::Walk;
 use crate::axis::{Axis, Column, Mark, heights};
 use crate::columns::fit;
 use crate::html::{Percent, Place, line, short, text};
@@ -25,10 +23,11 @@ const NAMES: u32 = 94;
 const HEIGHT: u32 = 100;
 
 /// Draws a mark for each state, or for a few, and above it the probability that the change leads there.
-pub(super) fn chart(bisection: &Bisection) -> Markup {
-    let columns = axis(bisection).columns(COLUMNS);
+/// `says` is what that comes to.
+pub(super) fn chart(walk: &Walk<'_>, says: &str) -> Markup {
+    let columns = axis(walk).columns(COLUMNS);
     let heights = heights(&columns, BARS);
-    let label = format!("{}: {}", statement::walked(bisection), statement::verdict(bisection));
+    let label = format!("{}: {says}", walk.range());
     let width = 100.0 / columns.len() as f64;
     let radius = if columns.len() > MANY { 3.0 } else { 5.0 };
     let ends = [0.0, 100.0].map(|x| Place { x: Percent(x), y: MARKS });
@@ -41,24 +40,24 @@ pub(super) fn chart(bisection: &Bisection) -> Markup {
                     rect class="mass" x=(Percent(left + 0.1 * width)) y=(BARS - height)
                         width=(Percent(0.8 * width)) height=(height) {}
                 }
-                (state(column, Percent(left + 0.5 * width), radius, bisection))
+                (state(column, Percent(left + 0.5 * width), radius, walk))
             }
-            text x=(Percent(0.0)) y=(NAMES) text-anchor="start" { (end(&bisection.first.name)) }
-            text x=(Percent(100.0)) y=(NAMES) text-anchor="end" { (end(&bisection.last.name)) }
+            text x=(Percent(0.0)) y=(NAMES) text-anchor="start" { (end(walk.ends[0])) }
+            text x=(Percent(100.0)) y=(NAMES) text-anchor="end" { (end(walk.ends[1])) }
         }
         "\n"
         (legend())
     }
 }
 
-fn axis(bisection: &Bisection) -> Axis {
-    let mut axis = Axis::new(bisection.candidates.len());
-    axis.believe(&bisection.probabilities);
-    // Of both ends only what they are matters, however often they were tested.
-    let ends = [&bisection.first.state, &bisection.last.state];
-    for state in bisection.states.iter().chain(ends) {
-        let (bad, good) = match mark(bisection, state) {
-            Mark::Untested | Mark::Untestable => (0, 0),
+fn axis(walk: &Walk<'_>) -> Axis {
+    let mut axis = Axis::new(walk.candidates.len());
+    axis.believe(walk.probabilities);
+    // Of a state only what it is matters, however often it was tested.
+    for state in &walk.states {
+        let (bad, good) = match walk.mark(state) {
+            Mark::Untested => continue,
+            Mark::Untestable => (0, 0),
             Mark::Good => (0, 1),
             Mark::Intermittent => (1, 1),
             Mark::Bad => (1, 0),
@@ -69,9 +68,9 @@ fn axis(bisection: &Bisection) -> Axis {
 }
 
 /// Marks differ in shape, not only in colour.
-fn state(column: &Column, x: Percent, radius: f64, bisection: &Bisection) -> Markup {
+fn state(column: &Column, x: Percent, radius: f64, walk: &Walk<'_>) -> Markup {
     let class = column.mark.word();
-    let title = text(title(column, bisection));
+    let title = text(title(column, walk));
     let radius = if column.mark == Mark::Untested { 1.5 } else { radius };
     html! {
         @if column.mark == Mark::Untestable {
@@ -83,10 +82,10 @@ fn state(column: &Column, x: Percent, radius: f64, bisection: &Bisection) -> Mar
 }
 
 /// Which states a column holds, what was seen of them, and how probable they are.
-fn title(column: &Column, bisection: &Bisection) -> String {
+fn title(column: &Column, walk: &Walk<'_>) -> String {
     let name = |at: usize| match at.checked_sub(1) {
-        None => brief(&bisection.first.name),
-        Some(candidate) => bisection.candidates.get(candidate).map(|name| brief(name)).unwrap_or_default(),
+        None => brief(walk.ends[0]),
+        Some(candidate) => walk.candidates.get(candidate).map(|name| brief(name)).unwrap_or_default(),
     };
     let (first, last) = (name(column.states.start), name(column.states.end.saturating_sub(1)));
     let names = if column.states.len() > 1 {

@@ -7,6 +7,7 @@ use super::super::difference::{Difference, between};
 use super::super::functions::functions;
 use super::super::sides::{Sides, sides};
 use super::super::statement;
+use super::super::walk::Walk;
 use crate::evidence;
 use crate::html::{command, text};
 use crate::safe::safe_line;
@@ -49,7 +50,7 @@ fn side(bisection: &Bisection, role: &str, state: &StateReport) -> Markup {
     html! {
         article {
             h3 { (statement::capital(role)) ": " (text(statement::place(state))) }
-            p { (text(statement::seen(bisection, state))) }
+            p { (text(Walk::from(bisection).seen(state))) }
             @if !state.evidence.command.is_empty() { (command(&state.evidence.command)) }
             @if let Some(run) = run { p { (reason(run)) } }
             (preformatted(&lines, more))

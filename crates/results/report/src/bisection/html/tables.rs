@@ -1,11 +1,11 @@
 //! What was found, what was tested, what proves it.
 
-use bisect::{Bisection, Changes, Check};
+use bisect::{Bisection, Changes, Check, StateReport};
 use maud::{Markup, html};
 
 use super::super::changes::{Excerpt, entry, excerpt, total};
 use super::super::relevance::wanted;
-use super::super::sides::mark;
+use super::super::walk::Walk;
 use super::super::{candidate, statement};
 use super::FILES;
 use crate::html::text;
@@ -67,20 +67,24 @@ fn list(entries: &[String]) -> Markup {
     }
 }
 
-/// All states that were tested.
-pub(super) fn states(bisection: &Bisection) -> Markup {
-    let more = bisection.states.len().saturating_sub(STATES);
+/// How many tests it took.
+pub(super) fn steps(bisection: &Bisection) -> Markup {
+    html! { @for step in statement::steps(bisection) { p { (text(step)) } } }
+}
+
+/// States that were tested.
+pub(super) fn states(walk: &Walk<'_>, states: &[StateReport]) -> Markup {
+    let more = states.len().saturating_sub(STATES);
     html! {
-        @for step in statement::steps(bisection) { p { (text(step)) } }
         (wide("states", &html! {
             (heads(&["state", "verdict", "seen"]))
             tbody {
-                @for state in bisection.states.iter().take(STATES) {
-                    @let word = mark(bisection, state).word();
+                @for state in states.iter().take(STATES) {
+                    @let word = walk.verdict(state);
                     tr {
                         th scope="row" { (text(statement::place(state))) }
                         td class=(word) { (word) }
-                        td { (text(statement::seen(bisection, state))) }
+                        td { (text(walk.seen(state))) }
                     }
                 }
             }
@@ -120,7 +124,7 @@ fn check_row(bisection: &Bisection, check: &Check) -> Markup {
 }
 
 /// A table that scrolls by itself where it is too wide.
-fn wide(class: &str, content: &Markup) -> Markup {
+pub(super) fn wide(class: &str, content: &Markup) -> Markup {
     html! {
         div.wide { table class=(class) { (content) } }
         "\n"
@@ -128,6 +132,6 @@ fn wide(class: &str, content: &Markup) -> Markup {
 }
 
 /// The heads of a table.
-fn heads(heads: &[&str]) -> Markup {
+pub(super) fn heads(heads: &[&str]) -> Markup {
     html! { thead { tr { @for head in heads { th scope="col" { (head) } } } } }
 }
