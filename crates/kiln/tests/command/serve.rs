@@ -12,6 +12,9 @@ use crate::support::{Place, until};
 /// Browsers that show a page.
 const CLIENTS: usize = 100;
 
+/// Connections that the server takes from its own host.
+const OF_ONE: usize = 384;
+
 /// Requests at once of one that reads no answer.
 const UNREAD: usize = 1_000;
 
@@ -79,6 +82,22 @@ fn a_hundred_browsers_learn_of_each_session_and_the_end_is_prompt() {
     assert!(!done.stderr.contains("panic"), "{}", done.stderr);
     assert!(clients.iter_mut().all(Client::ends));
     drop(silent);
+}
+
+#[test]
+fn one_client_does_not_get_all_connections() {
+    let place = Place::new();
+    let served = Served::start(&place, &[]);
+    let mut clients: Vec<Client> = (0..OF_ONE).map(|_| Client::new(&served)).collect();
+    let seen: Vec<String> = clients.iter_mut().map(|client| client.next(None)).collect();
+    let told = served.get("/");
+    assert!(told.starts_with("HTTP/1.1 429 ") && told.contains("close other windows"), "{told}");
+    assert!(told.contains("retry-after: "), "{told}");
+    // Those that are served do not notice.
+    session(&sessions_of(&place), "2026-11-20T10-07-31Z-4711", &document(&[]), &[]);
+    clients.iter_mut().zip(&seen).for_each(|(client, last)| drop(client.next(Some(last.as_str()))));
+    drop(clients.pop());
+    until("another has its place", || served.get("/").starts_with("HTTP/1.1 200 ").then_some(()));
 }
 
 /// Clients that ask for much and read nothing of it.

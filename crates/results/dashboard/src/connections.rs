@@ -1,11 +1,11 @@
-//! Who is served at a time: a client that is slow or greedy hurts nobody else.
+//! How many are served at a time, and for how long: a client that is slow or greedy hurts nobody else.
 
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -13,6 +13,8 @@ use hyper_util::service::TowerToHyperService;
 use rustix::net::sockopt::set_tcp_user_timeout;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
+
+use crate::clients::{Admission, Clients, too_many_connections};
 
 /// Connections at a time; others wait in the kernel.
 pub(crate) const CONNECTIONS_MAX: usize = 512;
@@ -51,18 +53,28 @@ pub(crate) async fn serve(
 /// Takes connections as long as nobody aborts it.
 async fn accept(listener: tokio::net::TcpListener, router: Router, graceful: Arc<GracefulShutdown>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let clients: Arc<Clients> = Arc::default();
+    let telling = Router::new().fallback(too_many_connections);
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         // A client that is gone already, or no more descriptors: the next one may be luckier.
-        let Ok((stream, _)) = listener.accept().await else {
+        let Ok((stream, address)) = listener.accept().await else {
             tokio::time::sleep(INTERVAL).await;
             continue;
         };
-        let connection = graceful.watch(connection(stream, router.clone()));
+        let (connected, router) = match clients.admit(address.ip()) {
+            Admission::Served(connected) => {
+                let client = Arc::clone(&connected.client);
+                (connected, router.clone().layer(Extension(client)))
+            }
+            Admission::Told(connected) => (connected, telling.clone()),
+            Admission::Closed => continue,
+        };
+        let connection = graceful.watch(connection(stream, router));
         tokio::spawn(async move {
             // What a client breaks is its own loss.
             let _ = connection.await;
-            drop(place);
+            drop((connected, place));
         });
     }
 }

@@ -1,6 +1,7 @@
 //! What the ledger knows, as pages that a browser is served or a site has.
 //!
-//! * [`server`]: from requests to pages; [`access`]: whose requests are answered; [`connections`]: how many at a time
+//! * [`server`]: from requests to pages; [`access`]: whose requests are answered
+//! * [`connections`]: how many are served at a time; [`clients`]: how many of one address
 //! * [`live`]: what browsers learn meanwhile; [`recent`]: pages that were made just now; [`coding`]: how they are sent
 //! * [`store`]: what is asked of the ledger; [`running`]: how far sessions are; [`kept`]: what has its page in a folder
 //! * [`pages`]: the pages; [`frame`]: what is around each; [`address`]: where they are; [`site`]: the same as files
@@ -11,6 +12,7 @@
 
 mod access;
 mod address;
+mod clients;
 mod coding;
 mod connections;
 #[cfg(test)]

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Path as Named, Query, Request, State};
 use axum::http::header::{
@@ -15,10 +14,11 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderName, HeaderValue, StatusCode, Uri};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use ledger::LedgerError;
 use report::html::{Page, SCRIPT};
 use thiserror::Error;
@@ -26,6 +26,7 @@ use tokio::sync::watch;
 use tokio_stream::{Stream, StreamExt, wrappers::WatchStream};
 
 use crate::access::{Access, TOKEN};
+use crate::clients::Client;
 use crate::coding::Coding;
 use crate::connections;
 use crate::frame::{framed, style};
@@ -128,9 +129,10 @@ fn router(shared: Shared, started: Router<Shared>) -> Router {
         .route("/session/{name}/{*case}", get(run))
         .layer(from_fn_with_state(shared.clone(), remember));
     pages
-        .merge(started)
         .route("/runs.csv", get(runs_csv))
         .route("/{kind}/{name}", get(kept))
+        .layer(from_fn(in_turn))
+        .merge(started)
         .route("/live", get(live))
         .route("/style.css", get(|| asset("text/css", style())))
         .route("/icon.svg", get(|| asset("image/svg+xml", ICON.to_owned())))
@@ -158,6 +160,14 @@ async fn guard(State(shared): State<Shared>, uri: Uri, request: Request, next: N
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
+}
+
+/// Makes a page when it is the client's turn.
+async fn in_turn(Extension(client): Extension<Arc<Client>>, request: Request, next: Next) -> Response {
+    match client.turn().await {
+        Ok(_turn) => next.run(request).await,
+        Err(told) => told,
+    }
 }
 
 /// Answers with the same page as just now, as long as there is no news.
