@@ -1,7 +1,8 @@
 //! Pages in a browser: those of `kiln serve`, and of `kiln report`.
 //!
 //! * [`hostile`]: a ledger full of texts that want to be more than text
-//! * [`live`]: pages that are renewed; [`controls`]: what a page can be asked; [`strangers`]: who may not ask
+//! * [`live`]: pages that are renewed; [`controls`]: what a page can be asked, and [`jobs`] to start and stop; [`strangers`]: who may not
+//!   ask
 //!
 //! ```text
 //! cargo test --package kiln --test command browser:: -- --ignored
@@ -9,12 +10,14 @@
 
 mod controls;
 mod hostile;
+mod jobs;
 mod live;
 mod strangers;
 
 use std::path::{Path, PathBuf};
 
 use browser::{Browser, Expected, Tab, faults};
+use serde_json::json;
 
 use crate::support::serving::Served;
 use crate::support::{Place, text};
@@ -80,6 +83,11 @@ fn pictures(of: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser").join(of);
     std::fs::create_dir_all(&folder).expect("writable");
     folder
+}
+
+/// Whether a page of the dashboard has this text.
+fn shows(text: &str) -> String {
+    format!("document.getElementById('page')?.textContent.includes({})", json!(text))
 }
 
 /// What is wrong with a page.

@@ -7,6 +7,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 const RESERVED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
+/// What browsers had started.
+pub(crate) const JOBS: &str = "/jobs";
+
 /// A text as a part of an address, with its slashes.
 pub(crate) fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()

@@ -3,12 +3,17 @@
 use maud::{Markup, html};
 use report::html::{Page, STYLE, document};
 
+use crate::address::JOBS;
+
 /// Where all pages lead to.
 const PLACES: [(&str, &str); 3] =
     [("/", "Overview"), ("/problems", "Problems"), ("/conclusions", "Conclusions")];
 
 /// Where pages lead to that a server makes.
 const SERVED: [(&str, &str); 2] = [("/runs", "Runs"), ("/host", "Host")];
+
+/// Where they lead to if browsers may have something started.
+const STARTED: (&str, &str) = (JOBS, "Jobs");
 
 /// The style of all pages.
 pub(crate) fn style() -> String {
@@ -18,14 +23,15 @@ pub(crate) fn style() -> String {
 /// The feed of a site.
 pub(crate) const FEED: &str = "/feed.xml";
 
-/// The whole page, as a server makes it.
-pub(crate) fn framed(page: &Page) -> String {
+/// The whole page, as a server makes it. `has_jobs` says that browsers may have something started.
+pub(crate) fn framed(page: &Page, has_jobs: bool) -> String {
     let live = html! {
         link rel="icon" href="/icon.svg";
         script src="/live.js" defer {}
     };
     let status = html! { span #live role="status" {} };
-    whole(page, &PLACES.into_iter().chain(SERVED).collect::<Vec<_>>(), &live, &status)
+    let started = has_jobs.then_some(STARTED);
+    whole(page, &PLACES.into_iter().chain(SERVED).chain(started).collect::<Vec<_>>(), &live, &status)
 }
 
 /// The whole page, as a file of a site.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,6 +59,7 @@ enum Order {
 pub(crate) struct Jobs {
     orders: Sender<Order>,
     all: Arc<Mutex<Vec<Job>>>,
+    changes: Arc<AtomicU64>,
 }
 
 /// Why a call is not started.
@@ -86,11 +87,17 @@ impl Jobs {
     ) -> io::Result<(Self, std::thread::JoinHandle<()>)> {
         let (orders, received) = channel();
         let all = Arc::new(Mutex::new(Vec::new()));
-        let mut keeper = Keeper { program: program.into(), all: Arc::clone(&all), running: Vec::new() };
+        let changes = Arc::default();
+        let mut keeper = Keeper {
+            program: program.into(),
+            all: Arc::clone(&all),
+            changes: Arc::clone(&changes),
+            running: Vec::new(),
+        };
         let thread = std::thread::Builder::new()
             .name("jobs".to_owned())
             .spawn(move || keeper.keep(&received, &stop))?;
-        Ok((Self { orders, all }, thread))
+        Ok((Self { orders, all, changes }, thread))
     }
 
     /// Starts a call.
@@ -111,6 +118,11 @@ impl Jobs {
         let _ = self.orders.send(Order::Stop(id));
     }
 
+    /// How often one was started, was asked to stop, or has ended.
+    pub(crate) fn changes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.changes)
+    }
+
     /// All that are remembered, the newest first.
     pub(crate) fn all(&self) -> Vec<Job> {
         locked(&self.all).iter().rev().cloned().collect()
@@ -121,6 +133,7 @@ impl Jobs {
 struct Keeper {
     program: OsString,
     all: Arc<Mutex<Vec<Job>>>,
+    changes: Arc<AtomicU64>,
     running: Vec<(u64, Child)>,
 }
 
@@ -167,6 +180,7 @@ impl Keeper {
             all.remove(old);
         }
         self.running.push((id, child));
+        self.changes.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -193,6 +207,7 @@ impl Keeper {
     fn note(&self, id: u64, state: State) {
         if let Some(job) = locked(&self.all).iter_mut().find(|job| job.id == id) {
             job.state = state;
+            self.changes.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

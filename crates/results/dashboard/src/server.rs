@@ -70,6 +70,8 @@ pub enum Error {
 #[derive(Clone)]
 struct Shared {
     folders: Arc<Folders>,
+    /// Whether browsers may have something started.
+    has_jobs: bool,
     store: Arc<Mutex<Store>>,
     recent: Arc<Mutex<Recent>>,
     access: Access,
@@ -94,16 +96,18 @@ pub struct Service {
 /// When the ledger cannot be read, or the host refuses.
 pub fn serve(listener: TcpListener, service: Service, stop: &Arc<AtomicBool>) -> Result<(), Error> {
     let Service { folders, access, program } = service;
-    let root = folders.sessions.clone();
-    let changes = watch_folders(&folders, Arc::clone(stop))?;
+    let jobs = program.map(|program| Jobs::new(program, Arc::clone(stop))).transpose()?;
+    let (jobs, keeper) = jobs.unzip();
+    let changes =
+        watch_folders(&folders, jobs.as_ref().map(Jobs::changes).unwrap_or_default(), Arc::clone(stop))?;
     let folders = Arc::new(folders);
     let store = Arc::new(Mutex::new(Store::open(Arc::clone(&folders))?));
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let jobs = program.map(|program| Jobs::new(program, Arc::clone(stop))).transpose()?;
-    let (jobs, keeper) = jobs.unzip();
-    let started = jobs.map_or_else(Router::new, |jobs| started::router(&jobs, &root));
-    let router = router(Shared { folders, store, recent: Arc::default(), access, changes }, started);
+    let has_jobs = jobs.is_some();
+    let started = jobs.map_or_else(Router::new, |jobs| started::router(&jobs, &folders.sessions));
+    let router =
+        router(Shared { folders, has_jobs, store, recent: Arc::default(), access, changes }, started);
     let served = runtime.block_on(connections::serve(listener, router, Arc::clone(stop)));
     runtime.shutdown_timeout(connections::END);
     // With it all that was started ends.
@@ -138,7 +142,9 @@ fn router(shared: Shared, started: Router<Shared>) -> Router {
         .route("/icon.svg", get(|| asset("image/svg+xml", ICON.to_owned())))
         .route("/page.js", get(|| asset("text/javascript", SCRIPT.to_owned())))
         .route("/live.js", get(|| asset("text/javascript", include_str!("assets/live.js").to_owned())))
-        .fallback(|| async { failed(&Failure::Unknown(NO_PAGE.to_owned())) })
+        .fallback(|State(shared): State<Shared>| async move {
+            shared.failed(&Failure::Unknown(NO_PAGE.to_owned()))
+        })
         .layer(from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
 }
@@ -209,17 +215,44 @@ fn entered(uri: &Uri, token: &str) -> Option<Response> {
     Some((StatusCode::SEE_OTHER, headers).into_response())
 }
 
-/// Has the ledger asked where that may take its time.
-async fn ask<T: Send + 'static>(
-    shared: Shared,
-    work: impl FnOnce(&mut Store) -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    aside(move || {
-        let mut store = shared.store.lock().unwrap_or_else(PoisonError::into_inner);
-        store.notice(*shared.changes.borrow());
-        work(&mut store)
-    })
-    .await
+impl Shared {
+    /// Has the ledger asked where that may take its time.
+    async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Store) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let (store, changes) = (Arc::clone(&self.store), self.changes.clone());
+        aside(move || {
+            let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+            store.notice(*changes.borrow());
+            work(&mut store)
+        })
+        .await
+    }
+
+    /// Answers with a page that the ledger is asked for.
+    async fn page(
+        &self,
+        make: impl FnOnce(&mut Store) -> Result<Page, Failure> + Send + 'static,
+    ) -> Response {
+        self.answer(self.ask(make).await)
+    }
+
+    fn answer(&self, page: Result<Page, Failure>) -> Response {
+        page.map_or_else(
+            |failure| self.failed(&failure),
+            |page| Html(framed(&page, self.has_jobs)).into_response(),
+        )
+    }
+
+    fn failed(&self, failure: &Failure) -> Response {
+        let status = match failure {
+            Failure::Unknown(_) => StatusCode::NOT_FOUND,
+            Failure::Wrong(_) => StatusCode::BAD_REQUEST,
+            Failure::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        (status, Html(framed(&pages::failure(failure), self.has_jobs))).into_response()
+    }
 }
 
 /// Has work done where it may take its time.
@@ -235,41 +268,42 @@ async fn page(
     Query(asked): Query<Asked>,
     make: fn(&mut Store, &Asked) -> Result<Page, Failure>,
 ) -> Response {
-    answer(ask(shared, move |store| make(store, &asked)).await)
+    shared.page(move |store| make(store, &asked)).await
 }
 
 async fn session(State(shared): State<Shared>, Named(name): Named<String>) -> Response {
-    answer(ask(shared, move |store| pages::session(store, &name)).await)
+    shared.page(move |store| pages::session(store, &name)).await
 }
 
 async fn run(State(shared): State<Shared>, Named((name, case)): Named<(String, String)>) -> Response {
-    answer(ask(shared, move |store| pages::run(store, &name, &case)).await)
+    shared.page(move |store| pages::run(store, &name, &case)).await
 }
 
 async fn problem(State(shared): State<Shared>, Named(id): Named<String>) -> Response {
-    answer(ask(shared, move |store| pages::problem(store, &id)).await)
+    shared.page(move |store| pages::problem(store, &id)).await
 }
 
 /// A bisection as it goes, or the page that a comparison, a bisection or a check has in its folder. The ledger knows nothing of them:
 /// others may ask it meanwhile.
 async fn kept(State(shared): State<Shared>, Named((kind, name)): Named<(String, String)>) -> Response {
+    let of = shared.clone();
     let made = aside(move || {
         let kind = Kind::named(&kind).ok_or_else(|| Failure::Unknown(NO_PAGE.to_owned()))?;
         let unknown = || Failure::Unknown(format!("there is no {} {name:?} with a page", kind.name()));
-        let kept = kept::named(kind, shared.folders.of(kind), &name).ok_or_else(unknown)?;
+        let kept = kept::named(kind, of.folders.of(kind), &name).ok_or_else(unknown)?;
         if let Some(page) = pages::bisection(&kept) {
-            return Ok(answer(Ok(page)));
+            return Ok(of.answer(Ok(page)));
         }
         let page = kept.page().ok_or_else(unknown)?;
         Ok(([(CONTENT_SECURITY_POLICY, kept::POLICY.as_str())], Html(page)).into_response())
     });
-    made.await.unwrap_or_else(|failure| failed(&failure))
+    made.await.unwrap_or_else(|failure| shared.failed(&failure))
 }
 
 async fn runs_csv(State(shared): State<Shared>, Query(asked): Query<Asked>) -> Response {
-    match ask(shared, move |store| pages::runs_csv(store, &asked)).await {
+    match shared.ask(move |store| pages::runs_csv(store, &asked)).await {
         Ok(text) => ([(CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response(),
-        Err(failure) => failed(&failure),
+        Err(failure) => shared.failed(&failure),
     }
 }
 
@@ -283,19 +317,6 @@ async fn live(
 
 async fn asset(kind: &'static str, text: String) -> Response {
     ([(CONTENT_TYPE, kind)], text).into_response()
-}
-
-fn answer(page: Result<Page, Failure>) -> Response {
-    page.map_or_else(|failure| failed(&failure), |page| Html(framed(&page)).into_response())
-}
-
-fn failed(failure: &Failure) -> Response {
-    let status = match failure {
-        Failure::Unknown(_) => StatusCode::NOT_FOUND,
-        Failure::Wrong(_) => StatusCode::BAD_REQUEST,
-        Failure::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
-    };
-    (status, Html(framed(&pages::failure(failure)))).into_response()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::support::written::{document, run, session, sessions_of};
 const FIELDS_MAX: usize = 60;
 
 /// Goes forward until the focus is on what this script says.
-fn go_to(tab: &Tab<'_>, wanted: &str) {
+pub(super) fn go_to(tab: &Tab<'_>, wanted: &str) {
     for _ in 0..FIELDS_MAX {
         tab.press(Key::Tab).expect("pressed");
         if tab.evaluate(&format!("Boolean({wanted})")).expect("a value") == true {

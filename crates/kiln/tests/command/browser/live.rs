@@ -2,8 +2,8 @@
 
 use browser::{Key, Tab};
 use judge::Outcome;
-use serde_json::json;
 
+use super::shows;
 use crate::support::Place;
 use crate::support::serving::Served;
 use crate::support::written::{add_run, bisection, document, goes_on, run, session, sessions_of};
@@ -14,10 +14,6 @@ fn add(place: &Place, number: usize) -> String {
     let failed = run(&case, Outcome::Fail, "is 0");
     session(&sessions_of(place), &name, &document(&[&case]), &[failed]);
     name
-}
-
-fn shows(text: &str) -> String {
-    format!("document.getElementById('page').textContent.includes({})", json!(text))
 }
 
 /// Shows a page that will notice if it is loaded once more.

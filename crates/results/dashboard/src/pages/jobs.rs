@@ -98,9 +98,10 @@ fn list(jobs: &[Job]) -> Markup {
 fn state(job: &Job) -> Markup {
     match job.state {
         State::Running => html! {
-            form action="/jobs/stop" method="post" {
+            "runs "
+            form.stop action="/jobs/stop" method="post" {
                 input type="hidden" name="id" value=(job.id);
-                "runs " button { "Stop" }
+                button { "Stop" }
             }
         },
         State::Stopping => html! { "stops" },

@@ -3,17 +3,15 @@
 use std::path::Path;
 
 use axum::Router;
-use axum::extract::Form;
+use axum::extract::{Form, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
 
-use super::{Shared, answer, failed};
+use super::Shared;
+use crate::address::JOBS;
 use crate::jobs::{Jobs, RUNNING_MAX, Refused};
 use crate::pages::{self, Failure, Wanted};
-
-/// Where they are listed.
-pub(super) const LIST: &str = "/jobs";
 
 /// Which call is meant.
 #[derive(Deserialize)]
@@ -26,12 +24,20 @@ pub(super) fn router(jobs: &Jobs, sessions: &Path) -> Router<Shared> {
     let (listed, started, stopped) = (jobs.clone(), jobs.clone(), jobs.clone());
     let sessions = sessions.display().to_string();
     Router::new()
-        .route(LIST, get(|| async move { answer(Ok(pages::jobs(&listed.all()))) }))
-        .route("/jobs/start", post(|form| start(form, started, sessions)))
+        .route(
+            JOBS,
+            get(|State(shared): State<Shared>| async move { shared.answer(Ok(pages::jobs(&listed.all()))) }),
+        )
+        .route("/jobs/start", post(|shared, form| start(shared, form, started, sessions)))
         .route("/jobs/stop", post(|form| stop(form, stopped)))
 }
 
-async fn start(Form(wanted): Form<Wanted>, jobs: Jobs, sessions: String) -> Response {
+async fn start(
+    State(shared): State<Shared>,
+    Form(wanted): Form<Wanted>,
+    jobs: Jobs,
+    sessions: String,
+) -> Response {
     let started = tokio::task::spawn_blocking(move || {
         let mut words = wanted.words()?;
         // A bisection is kept elsewhere.
@@ -41,14 +47,14 @@ async fn start(Form(wanted): Form<Wanted>, jobs: Jobs, sessions: String) -> Resp
         jobs.start(words).map_err(refused)
     });
     match started.await.unwrap_or_else(|_| Err(Failure::Broken("nothing was started".to_owned()))) {
-        Ok(()) => Redirect::to(LIST).into_response(),
-        Err(failure) => failed(&failure),
+        Ok(()) => Redirect::to(JOBS).into_response(),
+        Err(failure) => shared.failed(&failure),
     }
 }
 
 async fn stop(Form(Which { id }): Form<Which>, jobs: Jobs) -> Response {
     jobs.stop(id);
-    Redirect::to(LIST).into_response()
+    Redirect::to(JOBS).into_response()
 }
 
 fn refused(refused: Refused) -> Failure {

@@ -313,4 +313,6 @@ fn calls_are_started_and_stopped_by_pages_of_kiln_alone() {
     let without = Served::start(Access::with_token("secret"), "pipe/full", "x");
     let answer = without.get("/jobs", &format!("Host: kiln.example\r\n{cookie}"));
     assert!(answer.starts_with("HTTP/1.1 404 "), "{answer}");
+    let leads_there = |page: &str| page.contains("<a href=\"/jobs\">Jobs</a>");
+    assert!(leads_there(&list()) && !leads_there(&answer), "{answer}");
 }
