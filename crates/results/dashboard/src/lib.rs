@@ -3,7 +3,8 @@
 //! * [`server`]: from requests to pages; [`access`]: whose requests are answered
 //! * [`connections`]: how many are served at a time; [`clients`]: how many of one address
 //! * [`live`]: what browsers learn meanwhile; [`recent`]: pages that were made just now; [`coding`]: how they are sent
-//! * [`store`]: what is asked of the ledger; [`running`]: how far sessions are; [`kept`]: what has its page in a folder
+//! * [`store`]: what is asked of the ledger; [`running`]: how far sessions are; [`measured`]: which kernels were measured;
+//!   [`kept`]: what has its page in a folder
 //! * [`pages`]: the pages; [`frame`]: what is around each; [`address`]: where they are; [`site`]: the same as files
 //!
 //! * [`jobs`]: what browsers had started
@@ -21,6 +22,7 @@ mod frame;
 mod jobs;
 mod kept;
 mod live;
+mod measured;
 mod pages;
 mod recent;
 mod running;

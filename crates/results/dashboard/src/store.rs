@@ -9,9 +9,7 @@ use bisect::Changes;
 use bisect::problem::KnownProblems;
 use kernel::catalogue::releases_kept;
 use lab::backend::{Waiting, store, with_store};
-use ledger::{
-    FoundRuns, KeptMeasurement, Ledger, LedgerError, Past, RunsQuery, Tallied, Tally, measurements,
-};
+use ledger::{FoundRuns, KeptMeasurement, Ledger, LedgerError, Past, RunsQuery, Tallied, Tally};
 use matrix::Grid;
 use outbox::Outbox;
 use post::Posts;
@@ -20,6 +18,7 @@ use report::Pace;
 use watch::Difference;
 
 use crate::kept::{Kind, is_name};
+use crate::measured::Measured;
 use crate::running::Running;
 
 /// How old an answer may be: many browsers ask at once.
@@ -65,6 +64,7 @@ pub(crate) struct Store {
     /// As they were then, once somebody asked: many pages show some of them.
     problems: Option<Arc<KnownProblems>>,
     running: Running,
+    measured: Measured,
 }
 
 impl Store {
@@ -78,6 +78,7 @@ impl Store {
             news: 0,
             problems: None,
             running: Running::default(),
+            measured: Measured::default(),
         })
     }
 
@@ -113,10 +114,8 @@ impl Store {
     }
 
     /// The newest figures of a kernel, by its release; nothing if it was not measured.
-    pub(crate) fn figures(&self, release: &str) -> Option<KeptMeasurement> {
-        let mut kept = measurements(&self.folders.figures);
-        kept.retain(|one| one.measurement.subject.release == release);
-        kept.pop()
+    pub(crate) fn figures(&mut self, release: &str) -> Option<KeptMeasurement> {
+        self.measured.newest(&self.folders.figures, release)
     }
 
     /// All problems, those that were seen last first.

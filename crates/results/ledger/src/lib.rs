@@ -118,7 +118,7 @@ pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};
 pub use kept_session::{KeptSession, Place, Progress, run_session};
 pub use looks::Looks;
-pub use measurements::{KeptMeasurement, MeasurementsQuery, measurements};
+pub use measurements::{KeptMeasurement, MeasurementsQuery, measurements, measurements_in};
 pub use past::{Error as PastError, Past, sessions};
 pub use problem::{Closing, OnKernel, Problem, Sighting, Source};
 pub use recall::{Error as RecallError, Recalled, recall, shows};

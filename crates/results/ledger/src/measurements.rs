@@ -27,7 +27,8 @@ pub fn measurements(root: &Path) -> Vec<KeptMeasurement> {
 }
 
 /// Those of one folder, in their order.
-fn measurements_in(folder: &Path) -> Vec<KeptMeasurement> {
+#[must_use]
+pub fn measurements_in(folder: &Path) -> Vec<KeptMeasurement> {
     let document = |side: Option<String>| {
         let name = side.as_deref().unwrap_or(MEASUREMENT);
         let measurement = Figures::at(folder.to_owned()).read(name).ok()?;
