@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use dashboard::{Folders, Published, SiteError, publish, publish_branch};
+use judge::exit::BROKEN;
 
 use crate::cli::{Report, Target};
-use crate::failure::WrongUsage;
+use crate::failure::{WrongUsage, complain};
 use crate::listeners::print;
 use crate::serve::folders;
 use crate::signals;
@@ -17,12 +18,15 @@ pub(crate) fn publish_site(args: &Report, target: &Target) -> Result<u8> {
     let root = args.results.clone().unwrap_or_else(ledger::default_root);
     let interrupt = signals::interrupt_flag().context("signals")?;
     let done = publish_to(folders(root), target, &interrupt);
-    let Published { written, unchanged, removed } = match done {
+    let Published { written, unchanged, removed, left_out } = match done {
         Err(error) if error.is_usage() => return Err(WrongUsage(format!("--publish {error}")).into()),
         done => done?,
     };
     print(&format!("{written} files written, {unchanged} as before, {removed} removed\n"))?;
-    Ok(0)
+    for (file, why) in &left_out {
+        complain(&format!("{file}: left out: {why}"));
+    }
+    Ok(if left_out.is_empty() { 0 } else { BROKEN })
 }
 
 fn publish_to(folders: Folders, target: &Target, interrupt: &AtomicBool) -> Result<Published, SiteError> {

@@ -31,6 +31,26 @@ fn a_folder_becomes_a_site_and_stays_one() {
 }
 
 #[test]
+fn a_page_that_cannot_be_made_is_told_and_left_out() {
+    let place = place();
+    let check = place.path().join("state/kiln/checks/2026-11-20T10-07-31Z-1");
+    std::fs::create_dir_all(&check).expect("writable");
+    let page = std::fs::File::create(check.join("report.html")).expect("writable");
+    page.set_len(100 << 20).expect("a hole takes no room");
+    let site = place.path().join("site");
+    let done = place.kiln(["report", "--publish", text(&site)]).run().expect(3);
+    let told = "check/2026-11-20T10-07-31Z-1.html: left out: ";
+    assert!(
+        done.stderr.contains(told) && done.stdout.contains(" files written"),
+        "{} {}",
+        done.stdout,
+        done.stderr
+    );
+    let index = std::fs::read_to_string(site.join("index.html")).expect("a page");
+    assert!(index.contains("<a href=\"session/"), "{index}");
+}
+
+#[test]
 fn a_branch_has_a_commit_for_each_change() {
     let place = place();
     let repository = place.path().join("pages.git");

@@ -69,6 +69,14 @@ pub(crate) enum Failure {
     Broken(String),
 }
 
+impl Failure {
+    /// In words.
+    pub(crate) fn why(&self) -> &str {
+        let (Self::Unknown(why) | Self::Wrong(why) | Self::Broken(why)) = self;
+        why
+    }
+}
+
 impl From<LedgerError> for Failure {
     fn from(error: LedgerError) -> Self {
         if error.is_usage() { Self::Unknown(error.to_string()) } else { Self::Broken(error.to_string()) }
@@ -151,6 +159,5 @@ fn tally(summary: Summary) -> Markup {
 
 /// The page that says what went wrong.
 pub(crate) fn failure(failure: &Failure) -> Page {
-    let (Failure::Unknown(why) | Failure::Wrong(why) | Failure::Broken(why)) = failure;
-    Page { title: "Not there".to_owned(), body: html! { main { h1 { (text(why)) } } } }
+    Page { title: "Not there".to_owned(), body: html! { main { h1 { (text(failure.why())) } } } }
 }

@@ -19,11 +19,14 @@ use report::html::SCRIPT;
 use thiserror::Error;
 
 use crate::frame::{FEED, filed, style};
-use crate::pages::Failure;
+use crate::pages::{self, Failure};
 use crate::store::{Folders, Store};
 use folder::Folder;
 use links::Links;
 use plan::{Content, Planned};
+
+/// What a page says in the place of one that could not be made: links lead there, and why is nothing for the public.
+const LEFT_OUT: &str = "kiln could not make this page";
 
 /// Why no site is published.
 #[derive(Debug, Error)]
@@ -31,9 +34,6 @@ pub enum SiteError {
     /// The ledger cannot be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// A page cannot be made.
-    #[error("{0}")]
-    Page(String),
     /// The folder or the branch is somebody else's.
     #[error("{place}: has files that kiln did not publish: name an empty one")]
     Foreign {
@@ -63,7 +63,7 @@ pub enum SiteError {
 }
 
 /// What became of the files of a site.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Published {
     /// Files that are new or other than before.
     pub written: usize,
@@ -71,6 +71,8 @@ pub struct Published {
     pub unchanged: usize,
     /// Files of pages that are no more.
     pub removed: usize,
+    /// Files of pages that could not be made, with why: what stands there says so.
+    pub left_out: Vec<(String, String)>,
 }
 
 impl SiteError {
@@ -81,40 +83,37 @@ impl SiteError {
     }
 }
 
-impl From<Failure> for SiteError {
-    fn from(failure: Failure) -> Self {
-        let (Failure::Unknown(why) | Failure::Wrong(why) | Failure::Broken(why)) = failure;
-        Self::Page(why)
-    }
-}
-
 /// Writes what is worth showing to a folder: files that are as before are left alone, and those of pages that are no more are
-/// removed.
+/// removed. A page that cannot be made does not keep others from being written.
 ///
 /// # Errors
 ///
-/// When the folder has files of somebody else, a page cannot be made or a file cannot be written.
+/// When the folder has files of somebody else, the ledger cannot be read or a file cannot be written.
 pub fn publish(folders: Folders, site: &Path) -> Result<Published, SiteError> {
     let mut folder = Folder::open(site)?;
     let mut store = Store::open(Arc::new(folders))?;
     let planned = plan::all(&mut store)?;
     let links = Links::of(&planned);
+    let left_out = filed(&pages::failure(&Failure::Broken(LEFT_OUT.to_owned())));
     for Planned { file, content, .. } in planned {
-        match content {
+        let page = match content {
             // What has ended does not change: neither is its page made again.
-            Content::Kept(stamp, make) => {
-                folder.keep(&file, &stamp, || Ok(links.relative(&make(&mut store)?, &file).into_bytes()))?;
-            }
-            Content::Page(make) => {
-                let page = filed(&make(&mut store)?);
-                folder.put(&file, links.relative(&page, &file).as_bytes())?;
+            Content::Kept(stamp, _) if folder.keeps(&file, &stamp) => continue,
+            Content::Kept(stamp, make) => make(&mut store).map(|page| (page, stamp)),
+            Content::Page(make) => make(&mut store).map(|page| (filed(&page), String::new())),
+        };
+        match page {
+            Ok((page, stamp)) => folder.put(&file, links.relative(&page, &file).as_bytes(), &stamp)?,
+            Err(failure) => {
+                let page = links.relative(&left_out, &file);
+                folder.leave_out(&file, page.as_bytes(), failure.why())?;
             }
         }
     }
-    folder.put("style.css", style().as_bytes())?;
-    folder.put("page.js", SCRIPT.as_bytes())?;
+    folder.put("style.css", style().as_bytes(), "")?;
+    folder.put("page.js", SCRIPT.as_bytes(), "")?;
     let feed = feed::feed(&mut store, &links)?;
-    folder.put(FEED.trim_start_matches('/'), feed.as_bytes())?;
+    folder.put(FEED.trim_start_matches('/'), feed.as_bytes(), "")?;
     folder.finish()
 }
 

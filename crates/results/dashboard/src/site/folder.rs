@@ -12,6 +12,9 @@ use super::{Published, SiteError};
 /// The file that says which files are kiln's.
 pub(super) const MANIFEST: &str = ".kiln-site.json";
 
+/// The stamp of a page that could not be made.
+const LEFT_OUT: &str = "left out";
+
 /// Largest file of a site.
 const LIMIT: Limit = Limit { what: "a file of a site", bytes: 64 << 20 };
 
@@ -52,30 +55,29 @@ impl Folder {
         })
     }
 
-    /// A file that is made anew only if what it was made of has another stamp.
-    pub(super) fn keep(
-        &mut self,
-        file: &str,
-        stamp: &str,
-        make: impl FnOnce() -> Result<Vec<u8>, SiteError>,
-    ) -> Result<(), SiteError> {
+    /// Whether a file was made of what has this stamp: it stays then.
+    pub(super) fn keeps(&mut self, file: &str, stamp: &str) -> bool {
         let is_known = self.before.kiln == self.now.kiln
             && self.before.files.get(file).is_some_and(|before| before == stamp)
             && self.root.join(file).is_file();
         if is_known {
             self.published.unchanged += 1;
-        } else {
-            self.write(file, &make()?)?;
+            self.now.files.insert(file.to_owned(), stamp.to_owned());
         }
+        is_known
+    }
+
+    /// A file with this content, and the stamp of what it was made of, if that has one.
+    pub(super) fn put(&mut self, file: &str, content: &[u8], stamp: &str) -> Result<(), SiteError> {
+        self.write(file, content)?;
         self.now.files.insert(file.to_owned(), stamp.to_owned());
         Ok(())
     }
 
-    /// A file with this content.
-    pub(super) fn put(&mut self, file: &str, content: &[u8]) -> Result<(), SiteError> {
-        self.write(file, content)?;
-        self.now.files.insert(file.to_owned(), String::new());
-        Ok(())
+    /// A file that says that its page could not be made; the next time it is tried again.
+    pub(super) fn leave_out(&mut self, file: &str, content: &[u8], why: &str) -> Result<(), SiteError> {
+        self.published.left_out.push((file.to_owned(), why.to_owned()));
+        self.put(file, content, LEFT_OUT)
     }
 
     fn write(&mut self, file: &str, content: &[u8]) -> Result<(), SiteError> {
@@ -133,23 +135,21 @@ mod tests {
         let publish = |files: &[(&str, &str)], stamp: &str| {
             let mut folder = Folder::open(&site).expect("a folder");
             for (file, content) in files {
-                folder.put(file, content.as_bytes()).expect("writable");
+                folder.put(file, content.as_bytes(), "").expect("writable");
             }
-            let mut made = 0;
-            let make = || {
-                made += 1;
-                Ok(b"kept".to_vec())
-            };
-            folder.keep("kept.html", stamp, make).expect("writable");
-            let Published { written, unchanged, removed } = folder.finish().expect("writable");
-            (written, unchanged, removed, made)
+            let is_made = !folder.keeps("kept.html", stamp);
+            if is_made {
+                folder.put("kept.html", b"kept", stamp).expect("writable");
+            }
+            let Published { written, unchanged, removed, .. } = folder.finish().expect("writable");
+            (written, unchanged, removed, is_made)
         };
-        assert_eq!(publish(&[("a.html", "1"), ("b/c.html", "1")], "1"), (3, 0, 0, 1));
-        assert_eq!(publish(&[("a.html", "1"), ("b/c.html", "2")], "1"), (1, 2, 0, 0));
-        assert_eq!(publish(&[("a.html", "1")], "2"), (0, 2, 1, 1));
+        assert_eq!(publish(&[("a.html", "1"), ("b/c.html", "1")], "1"), (3, 0, 0, true));
+        assert_eq!(publish(&[("a.html", "1"), ("b/c.html", "2")], "1"), (1, 2, 0, false));
+        assert_eq!(publish(&[("a.html", "1")], "2"), (0, 2, 1, true));
         assert!(!site.join("b/c.html").exists());
         fs::remove_file(site.join("kept.html")).expect("removable");
-        assert_eq!(publish(&[("a.html", "1")], "2"), (1, 1, 0, 1), "a file that somebody removed");
+        assert_eq!(publish(&[("a.html", "1")], "2"), (1, 1, 0, true), "a file that somebody removed");
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn conclusions(store: &Store, kind: Kind) -> Vec<Planned> {
     let planned = ended.take(CONCLUSIONS_MAX).map(|kept| {
         let stamp = stamp(&root.join(&kept.name).join(PAGE));
         let (address, file) = (address::kept(kind, &kept.name), file(kind.name(), &kept.name));
-        let gone = format!("{} is gone", kept.name);
+        let gone = format!("{} is gone, or too large", kept.name);
         let make = move |_: &mut Store| kept.page().ok_or(Failure::Unknown(gone));
         Planned { address, file, content: Content::Kept(stamp, Box::new(make)) }
     });

@@ -60,7 +60,7 @@ fn a_site_is_whole_and_only_what_changed_is_written() {
     }
     let index = fs::read_to_string(site.join("index.html")).expect("a page");
     assert!(index.contains("<a href=\"session/2026-11-20T10-07-31Z-4711.html\">"), "{index}");
-    assert_eq!(published(), Published { written: 0, unchanged: first.written, removed: 0 });
+    assert_eq!(published(), Published { unchanged: first.written, ..Published::default() });
     add(&root, "2026-11-21T10-07-31Z-4711", "pipe/full", "other");
     let third = published();
     assert!(third.written >= 5 && third.unchanged >= 3 && third.removed == 0, "{third:?}");
@@ -81,6 +81,33 @@ fn a_feed_has_verdicts_and_nothing_of_a_guest_is_markup() {
     assert_eq!(feed.matches("<entry>").count(), 2, "a session and a problem: {feed}");
     let (open, close) = (feed.matches("<link ").count(), feed.matches("</link>").count());
     assert!(open > 0 && open == close, "XML knows no element without an end: {feed}");
+}
+
+#[test]
+fn a_page_that_cannot_be_made_is_left_out_and_the_rest_is_there() {
+    let place = tempfile::tempdir().expect("a directory");
+    let (root, site) = (place.path().join("runs"), place.path().join("site"));
+    add(&root, SESSION, "pipe/full", "x");
+    let folder = folders(&root).checks.join("2026-11-20T10-07-31Z-1");
+    fs::create_dir_all(&folder).expect("a folder");
+    let page = fs::File::create(folder.join("report.html")).expect("writable");
+    page.set_len(100 << 20).expect("a hole takes no room");
+    let published = publish(folders(&root), &site).expect("published");
+    let file = "check/2026-11-20T10-07-31Z-1.html";
+    let [(left_out, why)] = &published.left_out[..] else { panic!("{published:?}") };
+    assert!(left_out == file && why.contains("2026-11-20T10-07-31Z-1"), "{published:?}");
+    let read = |file: &str| fs::read_to_string(site.join(file)).expect("a page");
+    assert!(
+        read(file).contains("kiln could not make this page") && !read(file).contains(why),
+        "{}",
+        read(file)
+    );
+    assert!(read("index.html").contains(SESSION) && read("feed.xml").contains("<entry>"));
+    page.set_len(0).expect("writable");
+    drop(page);
+    fs::write(folder.join("report.html"), "<title>whole</title>").expect("writable");
+    let again = publish(folders(&root), &site).expect("published");
+    assert_eq!((again.left_out.len(), read(file).as_str()), (0, "<title>whole</title>"), "it is tried again");
 }
 
 #[test]
