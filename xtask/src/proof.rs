@@ -16,19 +16,27 @@ use crate::{ci, dependencies, fuzz, suite};
 /// Seconds of each fuzz target.
 const FUZZ_SECONDS: u64 = 20;
 
+/// Parts of the long tests, of a quarter of an hour each.
+const LONG_PARTS: u32 = 4;
+
 /// What takes longer than `ci` may.
 fn more_steps() -> Vec<Step> {
-    vec![
-        Step::new("cargo deny", dependencies::check_all),
-        Step::new("kernel", suite::build_kernel),
-        Step::new("long tests", suite::run_long),
+    let first = [Step::new("cargo deny", dependencies::check_all), Step::new("kernel", suite::build_kernel)];
+    // Each is noted by itself: an interruption costs a part.
+    let long = (1..=LONG_PARTS).map(|part| {
+        Step::new(format!("long tests, part {part} of {LONG_PARTS}"), move || {
+            suite::run_long(part, LONG_PARTS)
+        })
+    });
+    let last = [
         Step::new("property tests, many cases", suite::run_many_cases),
         Step::new("fuzzing", || fuzz::all(FUZZ_SECONDS)),
         Step::new("comparisons", suite::run_comparisons),
         Step::new("benchmark", bench_beside_tests),
         // `cargo xtask ltp` has other kernels, too: each takes half an hour, and a proof has to fit into a morning.
         Step::new("LTP", || suite::run_ltp("debian_12_")),
-    ]
+    ];
+    first.into_iter().chain(long).chain(last).collect()
 }
 
 /// Runs all steps; `resume` leaves out those that passed on this very commit.

@@ -57,11 +57,16 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Tests marked `#[ignore]`: too long for every change. Comparisons and LTP are steps of their own.
-pub(crate) fn run_long() -> Result<()> {
+/// Tests marked `#[ignore]`: too long for every change. Comparisons and LTP are steps of their own. Only nextest can run a part of
+/// them: without, all are run as the first.
+pub(crate) fn run_long(part: u32, parts: u32) -> Result<()> {
     if has_nextest() {
         let filter = format!("not test(/^({CONFIGURATIONS}|{LTP})|(^|::){COMPARISONS}/)");
-        return nextest(&["--run-ignored", "only", "--filterset", &filter]);
+        let partition = format!("count:{part}/{parts}");
+        return nextest(&["--run-ignored", "only", "--filterset", &filter, "--partition", &partition]);
+    }
+    if part > 1 {
+        return Ok(());
     }
     let skipped = ["--skip", CONFIGURATIONS, "--skip", LTP, "--skip", COMPARISONS];
     test(&[&["--workspace", "--no-fail-fast", "--tests", "--", "--ignored"][..], &skipped].concat())
