@@ -61,6 +61,7 @@ const ORDER: &[&str] = &[
     "bench",
     "xtask",
     "harness",
+    "bpf",
     "count",
     "latency",
     "race",

@@ -2,12 +2,14 @@
 //!
 //! * [`count`]: from a request to its report
 //! * [`counter`]: an event, as the kernel counts it
-//! * [`processes`]: what each of them had
+//! * [`tasks`]: what each of them had, as the kernel reports it ([`reported`]) or from the counters of CPUs ([`switches`])
 //! * [`estimate`]: how wrong a count may be that was made for a part of the time
 
 mod counter;
 mod estimate;
-mod processes;
+mod reported;
 mod session;
+mod switches;
+mod tasks;
 
 pub use session::count;

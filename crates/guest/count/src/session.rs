@@ -14,7 +14,9 @@ use rustix::process::Pid;
 
 use crate::counter::{Descriptor, Scope, Value};
 use crate::estimate::Rate;
-use crate::processes::Processes;
+use crate::reported::is_reported;
+use crate::switches::Switches;
+use crate::tasks::Tasks;
 
 /// How often counters are read for the estimate and for whoever looks on; and buffers are emptied, before a thousand processes have
 /// ended.
@@ -29,17 +31,30 @@ const PAGES: usize = 256;
 ///
 /// `skip` if no event can be counted here, or there is no such program; `broken` if the host refuses.
 pub fn count(request: &CountRequest, listener: Listener<'_, CountReport>) -> Result<CountReport, Report> {
+    let at_switches = request.per.is_some() && !is_reported()?;
+    count_for(request, at_switches, listener)
+}
+
+/// The same; what each part has is counted at switches, if the kernel does not report it.
+fn count_for(
+    request: &CountRequest,
+    at_switches: bool,
+    listener: Listener<'_, CountReport>,
+) -> Result<CountReport, Report> {
     // Without anybody who listens it goes on until its end.
-    let tell = |session: &mut Session, now| drop(listener(&session.report(now)));
+    let tell = |session: &mut Session, now| {
+        let _ = session.report(now).map(|report| listener(&report));
+    };
     let period = request.interval_ms.map_or(PERIOD, |every| PERIOD.min(Duration::from_millis(every)));
-    let begin = |process| Session::begin(request, process);
+    let begin = |process| Session::begin(request, process, at_switches);
     let (session, over) = workload::run(&request.workload, period, begin, Session::look, tell)?;
-    Ok(session.end(&over))
+    session.end(&over)
 }
 
 /// An event with its counters: one for each CPU, or one.
 struct Counting {
     event: Event,
+    number: Number,
     /// How much its counters have for one event.
     unit: u64,
     counters: Vec<Descriptor>,
@@ -59,34 +74,44 @@ struct Session {
     counting: Vec<Counting>,
     missing: Vec<Missing>,
     rings: Vec<Ring>,
-    processes: Processes,
+    tasks: Tasks,
+    /// What counts for each thread, if the kernel does not report that.
+    switches: Option<Switches>,
     intervals: Vec<Interval>,
 }
 
 impl Session {
     /// Opens all counters, of a process unless everything is asked for.
-    fn begin(request: &CountRequest, process: Option<Pid>) -> Result<Self, Report> {
-        let unlike = process.filter(|_| request.per_process).map(|process| {
+    fn begin(request: &CountRequest, process: Option<Pid>, at_switches: bool) -> Result<Self, Report> {
+        let unlike = process.filter(|_| request.per.is_some()).map(|process| {
             let dummy = Descriptor::open(DUMMY, Scope::Alone(process), false);
-            dummy.map_err(|why| skip(format!("no counts of processes: {why}")))
+            dummy.map_err(|why| skip(format!("no counts of parts: {why}")))
         });
         let unlike = unlike.transpose()?;
         let (counting, missing) = open_all(request, process)?;
         if let ([], Some(Missing { event, why })) = (counting.as_slice(), missing.first()) {
             return Err(skip(format!("{event}: {why}")));
         }
+        let switches = process.filter(|_| at_switches).map(|process| {
+            let numbers: Vec<Number> = counting.iter().map(|one| one.number).collect();
+            Switches::begin(&numbers, request, process)
+        });
+        let switches = switches.transpose()?;
         let ids = |(at, one): (usize, &Counting)| {
             one.counters.iter().map(|counter| (counter.id, at)).collect::<Vec<_>>()
         };
-        let ids: HashMap<u64, usize> = counting.iter().enumerate().flat_map(ids).collect();
-        let rings = if request.per_process { rings(&counting) } else { Ok(Vec::new()) };
+        // Whatever else is reported has been counted already.
+        let reported = counting.iter().enumerate().filter(|_| switches.is_none());
+        let ids: HashMap<u64, usize> = reported.flat_map(ids).collect();
+        let rings = if request.per.is_some() { rings(&counting) } else { Ok(Vec::new()) };
         Ok(Self {
             request: request.clone(),
             _unlike: unlike,
-            processes: Processes::new(process, counting.len(), ids),
+            tasks: Tasks::new(request.per, process, counting.len(), ids),
             rings: rings.map_err(|error| broken(format!("the buffer of a counter: {error}")))?,
             counting,
             missing,
+            switches,
             intervals: Vec::new(),
         })
     }
@@ -96,13 +121,13 @@ impl Session {
         for one in &mut self.counting {
             let sum = one.counters.iter().map(Descriptor::value).sum::<Result<Value, Errno>>();
             let sum = sum.map_err(|error| broken(format!("a counter: {error}")))?;
-            one.last = if self.request.per_process { sum.of_one_thread(one.counters.len()) } else { sum };
+            one.last = if self.request.per.is_some() { sum.of_one_thread(one.counters.len()) } else { sum };
             one.rate.take(one.last);
         }
-        let processes = &mut self.processes;
+        let tasks = &mut self.tasks;
         for ring in &mut self.rings {
             ring.drain(&mut |bytes| {
-                Record::read(bytes).into_iter().for_each(|record| processes.take(record));
+                Record::read(bytes).into_iter().for_each(|record| tasks.take(record));
             });
         }
         let every = self.request.interval_ms.map(Duration::from_millis);
@@ -132,38 +157,42 @@ impl Session {
         }
     }
 
-    fn end(mut self, over: &Over) -> CountReport {
+    fn end(mut self, over: &Over) -> Result<CountReport, Report> {
         let has_more = self.counting.iter().any(|one| one.last.count > one.before);
         if self.request.interval_ms.is_some() && has_more {
             self.interval(over.elapsed);
         }
-        let report = self.report(over.elapsed);
-        CountReport { status: over.status(), signal: over.signal(), ..report }
+        let report = self.report(over.elapsed)?;
+        Ok(CountReport { status: over.status(), signal: over.signal(), ..report })
     }
 
-    fn report(&mut self, elapsed: Duration) -> CountReport {
+    fn report(&mut self, elapsed: Duration) -> Result<CountReport, Report> {
         let sums: Vec<u64> = self.counting.iter().map(|one| one.last.count).collect();
-        let (mut processes, processes_omitted) = self.processes.largest(&sums);
-        for process in &mut processes {
-            process.counts.iter_mut().zip(&self.counting).for_each(|(count, one)| *count /= one.unit);
+        let (mut tasks, tasks_omitted) = match &self.switches {
+            Some(switches) => self.tasks.with(&switches.tasks()?).largest(&sums),
+            None => self.tasks.largest(&sums),
+        };
+        let lost = self.switches.as_ref().map_or(Ok(0), Switches::lost)?;
+        for task in &mut tasks {
+            task.counts.iter_mut().zip(&self.counting).for_each(|(count, one)| *count /= one.unit);
         }
         let counted = |one: &Counting| {
             let Value { count, enabled_ns, running_ns } = one.last;
             let error = one.rate.error(one.last);
             Counted { event: one.event.clone(), value: count / one.unit, enabled_ns, running_ns, error }
         };
-        CountReport {
+        Ok(CountReport {
             request: self.request.clone(),
             elapsed_ns: in_nanoseconds(elapsed),
             status: None,
             signal: None,
             counted: self.counting.iter().map(counted).collect(),
             missing: self.missing.clone(),
-            processes,
-            processes_omitted,
-            lost: self.processes.lost(),
+            tasks,
+            tasks_omitted,
+            lost: self.tasks.lost().saturating_add(lost),
             intervals: self.intervals.clone(),
-        }
+        })
     }
 }
 
@@ -172,7 +201,7 @@ fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Countin
     let mut found: Vec<Result<(Number, Vec<Descriptor>), String>> =
         request.events.iter().map(|event| Ok((number_in(request, event)?, Vec::new()))).collect();
     for scope in scopes(request, process)? {
-        let mut tells = request.per_process;
+        let mut tells = request.per.is_some();
         for one in &mut found {
             let Ok((number, counters)) = one else { continue };
             match Descriptor::open(*number, scope, tells) {
@@ -187,10 +216,10 @@ fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Countin
     let (mut counting, mut missing) = (Vec::new(), Vec::new());
     for (event, found) in request.events.iter().cloned().zip(found) {
         match found {
-            Ok((_, counters)) => {
+            Ok((number, counters)) => {
                 let (rate, last) = (Rate::default(), Value::default());
                 let unit = request.by_clock(&event).map_or(1, |nanoseconds| u64::from(nanoseconds.get()));
-                counting.push(Counting { event, unit, counters, rate, last, before: 0 });
+                counting.push(Counting { event, number, unit, counters, rate, last, before: 0 });
             }
             Err(why) => missing.push(Missing { event, why }),
         }
@@ -208,7 +237,7 @@ fn scopes(request: &CountRequest, process: Option<Pid>) -> Result<Vec<Scope>, Re
     let online = || online_cpus().map_err(broken);
     Ok(match process.filter(|_| !request.workload.everywhere) {
         None => online()?.map(Scope::Cpu).collect(),
-        Some(process) if request.per_process => online()?.map(|cpu| Scope::Threads(process, cpu)).collect(),
+        Some(process) if request.per.is_some() => online()?.map(|cpu| Scope::Threads(process, cpu)).collect(),
         Some(process) => vec![Scope::Program(process)],
     })
 }

@@ -52,6 +52,13 @@ struct Element {
     flags: u64,
 }
 
+impl From<OwnedFd> for Map {
+    /// A map that somebody else has made, whose values may be shorter: the last bytes of a value are left out.
+    fn from(map: OwnedFd) -> Self {
+        Self(map)
+    }
+}
+
 impl Map {
     /// A map of `kind`.
     ///

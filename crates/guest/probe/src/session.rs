@@ -9,7 +9,7 @@ use protocol::Report;
 use protocol::probe::{Found, ProbeReport, ProbeRequest};
 
 use crate::tools;
-use crate::watch::Watch;
+use bpf::Watch;
 
 /// How often what the kernel has found is taken out of its buffers.
 const PERIOD: Duration = Duration::from_millis(50);

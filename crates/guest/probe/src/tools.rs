@@ -14,7 +14,7 @@ pub use bpftrace::companion;
 use protocol::Report;
 use protocol::probe::{Found, Missing, ROWS_MAX, Tool as Asked};
 
-use crate::watch::Watch;
+use bpf::Watch;
 
 /// A tool that looks into the kernel.
 pub(crate) trait Tool {

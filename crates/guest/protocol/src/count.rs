@@ -8,7 +8,5 @@ mod report;
 mod request;
 
 pub use event::{Counter, Event, WrongEvent};
-pub use report::{
-    CountReport, Counted, INTERVALS_MAX, Interval, Missing, PROCESSES_MAX, Process, WrongReport,
-};
-pub use request::{CountRequest, EVENTS_MAX, INTERVAL_MAX_MS, INTERVAL_MIN_MS, WrongRequest};
+pub use report::{CountReport, Counted, INTERVALS_MAX, Interval, Missing, TASKS_MAX, Task, WrongReport};
+pub use request::{CountRequest, EVENTS_MAX, INTERVAL_MAX_MS, INTERVAL_MIN_MS, Part, WrongRequest};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use hardware::Device;
 use hardware::part::INSTRUCTION_NS;
-use protocol::count::{CountRequest, Counter, Event, WrongEvent};
+use protocol::count::{CountRequest, Counter, Event, Part, WrongEvent};
 use script::nearest::nearest;
 
 use super::{OUTPUT, Place, Workload};
@@ -21,6 +21,7 @@ Examples:
   kiln count --exec ./load                                   time, switches, faults, and what the CPU counts, if it does
   kiln count --events ctx,faults,tlb-flushes --per-process --exec make -- -j2
   kiln count --events sched:sched_wakeup,syscalls --interval 100ms --exec ./load
+  kiln count --events faults,task-clock --per-thread --exec ./load
   kiln count --events forks,context-switches --duration 10s  everything on this host
   kiln count --in deb:latest-cloud --events faults,kprobe:vfs_read --exec ./load
   kiln count --in deb:latest-cloud --events instructions --per-process --exec ./load     exact, whatever the host does
@@ -42,6 +43,9 @@ pub(crate) struct Count {
     /// Show what each process of the program had
     #[arg(long, requires = "exec", conflicts_with = "everywhere")]
     pub(crate) per_process: bool,
+    /// Show what each thread of the program had
+    #[arg(long, requires = "exec", conflicts_with_all = ["everywhere", "per_process"])]
+    pub(crate) per_thread: bool,
     /// Show what there was in each interval, such as 100ms
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     pub(crate) interval: Option<Duration>,
@@ -67,6 +71,11 @@ impl Count {
         place
     }
 
+    fn per(&self) -> Option<Part> {
+        let per_process = self.per_process.then_some(Part::Process);
+        per_process.or_else(|| self.per_thread.then_some(Part::Thread))
+    }
+
     /// What is asked, of this workload in the machine of a place.
     pub(crate) fn request(&self, workload: protocol::workload::Workload, place: &Place) -> CountRequest {
         let usual = || EVENTS.iter().filter_map(|name| name.parse().ok()).collect();
@@ -74,7 +83,7 @@ impl Count {
         CountRequest {
             events: if self.events.is_empty() { usual() } else { self.events.clone() },
             workload,
-            per_process: self.per_process,
+            per: self.per(),
             interval_ms: self.interval.map(units::milliseconds),
             instruction_ns: has_clock.then_some(INSTRUCTION_NS),
         }

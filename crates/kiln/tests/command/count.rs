@@ -56,8 +56,8 @@ fn instructions_are_exact_in_a_machine() {
         let call = [&call[..], &[text(&program)], arguments].concat();
         let report = counted(&place.kiln(call).run().expect(0));
         let [one] = &report.counted[..] else { panic!("{report:?}") };
-        let processes: u64 = report.processes.iter().map(|process| process.counts[0]).sum();
-        assert!(report.processes.len() == 2 && one.value.abs_diff(processes) <= 2, "{report:?}");
+        let processes: u64 = report.tasks.iter().map(|task| task.counts[0]).sum();
+        assert!(report.tasks.len() == 2 && one.value.abs_diff(processes) <= 2, "{report:?}");
         one.value
     };
     let (without, with) = (instructions(&[]), instructions(&["--", "x"]));
@@ -75,11 +75,16 @@ fn what_each_process_has_adds_up_in_a_machine() {
     let call = ["count", "--in", KERNEL, "--cpus", "2", "--events", "faults,ctx", "--per-process", "--json"];
     let call = [&call[..], &["--interval", "20ms", "--exec", text(&program)]].concat();
     let report = counted(&place.kiln(call).run().expect(0));
-    assert_eq!((report.processes.len(), report.lost), (51, 0));
+    assert_eq!((report.tasks.len(), report.lost), (51, 0));
     for (at, one) in report.counted.iter().enumerate() {
-        assert_eq!(report.processes.iter().map(|process| process.counts[at]).sum::<u64>(), one.value);
+        assert_eq!(report.tasks.iter().map(|task| task.counts[at]).sum::<u64>(), one.value);
         assert_eq!(report.intervals.iter().map(|interval| interval.counts[at]).sum::<u64>(), one.value);
     }
+    let shell = report.tasks.iter().find(|one| report.tasks.iter().any(|it| it.parent == one.pid));
+    let shell = shell.expect("one has made the others").pid;
+    let children = report.tasks.iter().filter(|task| task.pid != shell);
+    assert!(children.clone().all(|child| child.counts.iter().all(|count| *count > 0)), "{report:?}");
+    assert_eq!(children.count(), 50);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use protocol::count::{CountReport, Counted, Event};
+use protocol::count::{CountReport, Counted, Event, Part, Task};
 use protocol::workload::Workload;
 
 use crate::figures::{count, grouped};
@@ -12,8 +12,8 @@ use crate::words::{counted, span};
 /// Columns of a count.
 const COUNT: usize = 18;
 
-/// Processes of which each has a line.
-const PROCESSES: usize = 40;
+/// Processes or threads of which each has a line.
+const TASKS: usize = 40;
 
 /// Columns of what an event is called.
 const NAME: usize = 26;
@@ -38,7 +38,7 @@ pub fn text(report: &CountReport) -> String {
         out += &format!("{:>COUNT$}  {:NAME$}{}\n", "-", one.event.name(), safe_line(&one.why));
     }
     out += &intervals(report);
-    out += &processes(report);
+    out += &report.request.per.map(|part| tasks(report, part)).unwrap_or_default();
     out += &notes(report);
     out
 }
@@ -105,22 +105,27 @@ fn intervals(report: &CountReport) -> String {
     out
 }
 
-fn processes(report: &CountReport) -> String {
-    if !report.request.per_process {
-        return String::new();
+fn tasks(report: &CountReport, part: Part) -> String {
+    let (second, last) = match part {
+        Part::Process => ("PARENT", "PROCESS"),
+        Part::Thread => ("TID", "THREAD"),
+    };
+    let mut out = format!("\n{}  {:>9} {second:>9}  {last}\n", heads(report, "").trim_end(), "PID");
+    for Task { pid, tid, parent, name, counts } in report.tasks.iter().take(TASKS) {
+        let (pid, second) = (number(*pid), number(tid.unwrap_or(*parent)));
+        out += &format!("{}  {pid:>9} {second:>9}  {}\n", columns(report, counts), safe_line(name));
     }
-    let mut out = format!("\n{}  {:>9} {:>9}  PROCESS\n", heads(report, "").trim_end(), "PID", "PARENT");
-    for process in report.processes.iter().take(PROCESSES) {
-        let parent = if process.parent == 0 { "-".to_owned() } else { process.parent.to_string() };
-        let columns = columns(report, &process.counts);
-        out += &format!("{columns}  {:>9} {parent:>9}  {}\n", process.pid, safe_line(&process.name));
-    }
-    let left = report.processes.len().saturating_sub(PROCESSES);
-    let omitted = u64::try_from(left).unwrap_or(u64::MAX).saturating_add(report.processes_omitted);
+    let left = report.tasks.len().saturating_sub(TASKS);
+    let omitted = u64::try_from(left).unwrap_or(u64::MAX).saturating_add(report.tasks_omitted);
     if omitted > 0 {
         out += &format!("and {} more with smaller counts; --json has more\n", count(omitted));
     }
     out
+}
+
+/// The number of a task, if it is known.
+fn number(number: u32) -> String {
+    if number == 0 { "-".to_owned() } else { number.to_string() }
 }
 
 fn heads(report: &CountReport, last: &str) -> String {
@@ -153,7 +158,7 @@ fn notes(report: &CountReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::count::{CountRequest, Interval, Missing, Process};
+    use protocol::count::{CountRequest, Interval, Missing};
 
     fn event(name: &str) -> Event {
         name.parse().expect("an event")
@@ -175,7 +180,7 @@ mod tests {
                     command: ["make", "-j2", "\u{1b}[31m"].map(str::to_owned).to_vec(),
                     ..Workload::default()
                 },
-                per_process: true,
+                per: Some(Part::Process),
                 interval_ms: Some(1000),
                 instruction_ns: None,
             },
@@ -191,13 +196,14 @@ mod tests {
                 event: event("instructions"),
                 why: "this machine has no unit".to_owned(),
             }],
-            processes: vec![Process {
+            tasks: vec![Task {
                 pid: 17,
+                tid: None,
                 parent: 0,
                 name: "make".to_owned(),
                 counts: vec![12_345, 3_500_000_000, 1_000_000],
             }],
-            processes_omitted: 3,
+            tasks_omitted: 3,
             lost: 2,
             intervals: vec![Interval { end_ns: 1_000_000_000, counts: vec![12_000, 3_000_000_000, 900_000] }],
         }
@@ -207,6 +213,21 @@ mod tests {
     fn a_report_is_a_page() {
         insta::assert_snapshot!(text(&report()));
         assert_eq!(progress(&report()), "2.0 s: 12,345 page-faults");
+    }
+
+    #[test]
+    fn threads_have_lines_of_their_own() {
+        let mut report = report();
+        report.request.per = Some(Part::Thread);
+        report.tasks[0].tid = Some(19);
+        let text = text(&report);
+        let lines: Vec<String> =
+            text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        for line in
+            ["PAGE-FAULTS TASK-CLOCK CYCLES PID TID THREAD", "12,345 3,500.00 ms 1,000,000 17 19 make"]
+        {
+            assert!(lines.iter().any(|one| one == line), "{line}\n{text}");
+        }
     }
 
     #[test]

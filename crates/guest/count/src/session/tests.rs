@@ -2,6 +2,7 @@
 
 use super::*;
 use protocol::ReportKind;
+use protocol::count::Part;
 use protocol::workload::Workload;
 
 /// A shell that makes fifty processes.
@@ -20,7 +21,11 @@ fn request(events: &[&str], script: &str) -> CountRequest {
 
 /// The report; nothing where this user or kernel may not count, which it says.
 fn counted(request: &CountRequest) -> Option<CountReport> {
-    match count(request, &mut |_| Ok(())) {
+    ended(count(request, &mut |_| Ok(())))
+}
+
+fn ended(counted: Result<CountReport, Report>) -> Option<CountReport> {
+    match counted {
         Ok(report) => {
             assert_eq!(report.validate(), Ok(()));
             Some(report)
@@ -40,31 +45,71 @@ fn each_fork_of_a_program_is_counted_and_none_of_its_start() {
     assert!(faults.value > 50 && clock.value > 0, "{report:?}");
     assert!(report.counted.iter().all(|one| one.enabled_ns == one.running_ns && one.error.is_none()));
     assert_eq!((report.status, report.signal), (Some(0), None));
-    assert!(report.processes.is_empty() && report.intervals.is_empty());
+    assert!(report.tasks.is_empty() && report.intervals.is_empty());
 }
 
 #[test]
 fn the_processes_of_a_program_have_all_that_it_has() {
     let script = "sleep 0; (exit 3); sh -c 'kill -9 $$'; exit 7";
-    let request = CountRequest { per_process: true, ..request(&["page-faults", "context-switches"], script) };
+    let request =
+        CountRequest { per: Some(Part::Process), ..request(&["page-faults", "context-switches"], script) };
     let Some(report) = counted(&request) else { return };
     assert_eq!((report.status, report.lost), (Some(7), 0));
     assert!(report.counted.iter().all(|one| !one.is_estimated()), "{:?}", report.counted);
     for (at, event) in report.counted.iter().enumerate() {
-        let sum: u64 = report.processes.iter().map(|process| process.counts[at]).sum();
-        assert_eq!(sum, event.value, "{} {:?}", event.event, report.processes);
+        let sum: u64 = report.tasks.iter().map(|task| task.counts[at]).sum();
+        assert_eq!(sum, event.value, "{} {:?}", event.event, report.tasks);
     }
-    let mut names: Vec<&str> = report.processes.iter().map(|process| process.name.as_str()).collect();
+    let mut names: Vec<&str> = report.tasks.iter().map(|task| task.name.as_str()).collect();
     names.sort_unstable();
     assert_eq!(names, ["sh", "sh", "sh", "sleep"], "each of them, also the one that was killed");
-    let shell = report.processes.iter().find(|one| report.processes.iter().any(|it| it.parent == one.pid));
+    let shell = report.tasks.iter().find(|one| report.tasks.iter().any(|it| it.parent == one.pid));
     let shell = shell.expect("one has made the others");
-    assert_eq!(report.processes.iter().filter(|one| one.parent == shell.pid).count(), 3);
+    assert_eq!(report.tasks.iter().filter(|one| one.parent == shell.pid).count(), 3);
+}
+
+#[test]
+fn processes_have_the_same_where_the_kernel_does_not_report_it() {
+    let events = ["page-faults", "context-switches", "task-clock", "sched:sched_process_exit"];
+    let request = CountRequest { per: Some(Part::Process), ..request(&events, FIFTY) };
+    let Some(report) = ended(count_for(&request, true, &mut |_| Ok(()))) else { return };
+    assert_eq!((report.tasks.len(), report.lost), (51, 0));
+    for (at, event) in report.counted.iter().enumerate() {
+        let sum: u64 = report.tasks.iter().map(|task| task.counts[at]).sum();
+        assert_eq!(sum, event.value, "{} {:?}", event.event, report.tasks);
+    }
+    let shell = report.tasks.iter().find(|one| report.tasks.iter().any(|it| it.parent == one.pid));
+    let shell = shell.expect("one has made the others").pid;
+    for child in report.tasks.iter().filter(|one| one.pid != shell) {
+        let [faults, switches, clock, exits] = child.counts[..] else { panic!("{child:?}") };
+        assert!(faults > 0 && switches > 0 && clock > 0 && exits == 1, "{child:?}");
+    }
+}
+
+/// What sleeps so often is a thread of its own.
+const SLEEPS: &str =
+    "use threads; threads->create(sub { select undef, undef, undef, 0.001 for 1..9 })->join for 1..3";
+
+#[test]
+fn threads_are_told_apart_whoever_counts_them() {
+    let command = ["perl", "-e", SLEEPS].map(str::to_owned).to_vec();
+    let workload = Workload { command, ..Workload::default() };
+    let request = CountRequest { per: Some(Part::Thread), workload, ..request(&["context-switches"], "") };
+    for at_switches in [false, true] {
+        let Some(report) = ended(count_for(&request, at_switches, &mut |_| Ok(()))) else { return };
+        let sum: u64 = report.tasks.iter().map(|task| task.counts[0]).sum();
+        assert_eq!((report.tasks.len(), sum, report.lost), (4, report.counted[0].value, 0), "{report:?}");
+        let pid = report.tasks[0].pid;
+        assert!(report.tasks.iter().all(|task| task.pid == pid && task.name == "perl"), "{report:?}");
+        let others = report.tasks.iter().filter(|task| task.tid != Some(pid));
+        assert!(others.clone().all(|task| task.counts[0] >= 9), "{report:?}");
+        assert_eq!(others.count(), 3);
+    }
 }
 
 #[test]
 fn no_event_gets_the_counts_of_another() {
-    let request = CountRequest { per_process: true, ..request(&["emulation-faults", "forks"], FIFTY) };
+    let request = CountRequest { per: Some(Part::Process), ..request(&["emulation-faults", "forks"], FIFTY) };
     for _ in 0..5 {
         let Some(report) = counted(&request) else { return };
         let values: Vec<u64> = report.counted.iter().map(|one| one.value).collect();

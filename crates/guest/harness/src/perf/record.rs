@@ -53,6 +53,8 @@ pub enum Record {
     Read {
         /// Its process.
         pid: u32,
+        /// The thread.
+        tid: u32,
         /// What it had.
         value: u64,
         /// The id.
@@ -111,7 +113,10 @@ impl Record {
             EXIT => Some(Self::Exit { pid: pid()?, tid: half(HEADER + 8)? }),
             THROTTLE => Some(Self::Throttled),
             FORK => Some(Self::Fork { pid: pid()?, parent: half(HEADER + 4)?, tid: half(HEADER + 8)? }),
-            READ => Some(Self::Read { pid: pid()?, value: word(HEADER + 8)?, id: word(HEADER + 32)? }),
+            READ => {
+                let (value, id) = (word(HEADER + 8)?, word(HEADER + 32)?);
+                Some(Self::Read { pid: pid()?, tid: half(HEADER + 4)?, value, id })
+            }
             SAMPLE => Some(Self::Sample(bytes.get(HEADER..)?.to_vec())),
             MMAP2 => {
                 let start = word(HEADER + 8)?;
@@ -155,8 +160,8 @@ mod tests {
         assert_eq!(Record::read(&fork), Some(Record::Fork { pid: 9, parent: 7, tid: 9 }));
         let exit = record(EXIT, &[pair(9, 7), pair(10, 7), vec![0; 8]].concat());
         assert_eq!(Record::read(&exit), Some(Record::Exit { pid: 9, tid: 10 }));
-        let read = record(READ, &[pair(9, 9), words(&[30, 90, 90, 5])].concat());
-        assert_eq!(Record::read(&read), Some(Record::Read { pid: 9, value: 30, id: 5 }));
+        let read = record(READ, &[pair(9, 10), words(&[30, 90, 90, 5])].concat());
+        assert_eq!(Record::read(&read), Some(Record::Read { pid: 9, tid: 10, value: 30, id: 5 }));
         assert_eq!(Record::read(&read[..read.len() - 1]), None);
         assert_eq!(Record::read(&record(99, &[])), None);
     }

@@ -25,7 +25,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::Tool;
-use crate::watch::Watch;
+use bpf::Watch;
 
 /// The argument with which this program is what bpftrace starts.
 const COMPANION: &str = "--companion-of-bpftrace";

@@ -5,10 +5,7 @@ use protocol::Report;
 use protocol::probe::{Found, Missing, PageCache};
 
 use super::{Tool, largest, name};
-use crate::object::Object;
-use crate::watch::Watch;
-
-const CODE: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/page_cache.bpf.o"));
+use bpf::{Object, Watch, programs};
 
 /// `struct numbers` of `bpf/page_cache.bpf.c`.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +36,7 @@ pub(super) struct Cachetop {
 
 impl Cachetop {
     pub(super) fn begin(watch: &Watch) -> Result<Self, Report> {
-        let mut object = Object::load(CODE, watch, &[])?;
+        let mut object = Object::load(programs::PAGE_CACHE, watch, &[])?;
         let mut missing = Vec::new();
         for (what, program, events) in COUNTED {
             if let Err(report) = attach_any(&mut object, program, events) {

@@ -5,10 +5,7 @@ use protocol::Report;
 use protocol::probe::{Found, Programs};
 
 use super::{Tool, largest, name};
-use crate::object::Object;
-use crate::watch::Watch;
-
-const CODE: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/forks.bpf.o"));
+use bpf::{Object, Watch, programs};
 
 /// `struct program` of `bpf/forks.bpf.c`.
 type Comm = [u8; 16];
@@ -30,7 +27,7 @@ pub(super) struct Forks(Object);
 
 impl Forks {
     pub(super) fn begin(watch: &Watch) -> Result<Self, Report> {
-        let mut object = Object::load(CODE, watch, &[])?;
+        let mut object = Object::load(programs::FORKS, watch, &[])?;
         object.attach_to("new_task", "task:task_newtask")?;
         object.attach_to("executed", "sched:sched_process_exec")?;
         object.attach_to("ended", "sched:sched_process_exit")?;

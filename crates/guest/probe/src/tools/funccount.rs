@@ -10,10 +10,7 @@ use protocol::Report;
 use protocol::probe::{Found, Function, Missing};
 
 use super::{Tool, largest};
-use crate::object::Object;
-use crate::watch::Watch;
-
-const CODE: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/functions.bpf.o"));
+use bpf::{Object, Watch, programs};
 
 /// Functions at most: each takes the kernel some milliseconds.
 const FUNCTIONS_MAX: usize = 2048;
@@ -44,7 +41,7 @@ impl Funccount {
             let count = symbols.len();
             return Err(skip(format!("{count} functions have such names: count at most {FUNCTIONS_MAX}")));
         }
-        let mut object = Object::load(CODE, watch, &[])?;
+        let mut object = Object::load(programs::FUNCTIONS, watch, &[])?;
         let mut functions = Vec::new();
         for symbol in symbols {
             let probe = probe_of(symbol.address, false).map_err(skip)?;

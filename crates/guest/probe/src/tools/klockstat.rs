@@ -12,10 +12,7 @@ use protocol::Report;
 use protocol::probe::{Found, LockKind, LockWaits};
 
 use super::{Tool, largest};
-use crate::object::Object;
-use crate::watch::Watch;
-
-const CODE: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/locks.bpf.o"));
+use bpf::{Object, Watch, programs};
 
 /// `struct place` of `bpf/locks.bpf.c`.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +84,7 @@ impl Klockstat {
             ("begin_flags", place("contention_begin", "flags")?),
             ("end_lock", place("contention_end", "lock_addr")?),
         ];
-        let mut object = Object::load(CODE, watch, &places)?;
+        let mut object = Object::load(programs::LOCKS, watch, &places)?;
         // First where a wait ends: of what begins then, both is seen.
         object.attach_to("end", "lock:contention_end")?;
         object.attach_to("begin", "lock:contention_begin")?;

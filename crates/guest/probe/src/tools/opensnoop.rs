@@ -8,10 +8,7 @@ use protocol::probe::{Found, OPENS_MAX, Open};
 use rustix::io::Errno;
 
 use super::{Tool, name};
-use crate::object::Object;
-use crate::watch::Watch;
-
-const CODE: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/opens.bpf.o"));
+use bpf::{Object, Watch, programs};
 
 /// Bytes of `struct open` of `bpf/opens.bpf.c` before its path, and of its name.
 const PATH: usize = 44;
@@ -30,7 +27,7 @@ pub(super) struct Opensnoop {
 
 impl Opensnoop {
     pub(super) fn begin(failed: bool, watch: &Watch) -> Result<Self, Report> {
-        let mut object = Object::load(CODE, watch, &[("failed_only", failed.into())])?;
+        let mut object = Object::load(programs::OPENS, watch, &[("failed_only", failed.into())])?;
         let ring = object.ring("opens")?;
         let began_ns = monotonic();
         // First where a call ends: of what begins then, both is seen.

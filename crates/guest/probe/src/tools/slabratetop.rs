@@ -7,10 +7,7 @@ use protocol::Report;
 use protocol::probe::{Found, Slab};
 
 use super::{Tool, largest, name};
-use crate::object::Object;
-use crate::watch::Watch;
-
-const CODE: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/slabs.bpf.o"));
+use bpf::{Object, Watch, programs};
 
 /// `struct cache` of `bpf/slabs.bpf.c`.
 type Cache = [u8; 32];
@@ -37,7 +34,7 @@ impl Slabratetop {
             ))
         })?;
         let bytes = field("kmem", "kmalloc", "bytes_alloc").map_err(skip)?;
-        let mut object = Object::load(CODE, watch, &[("kmalloc_bytes", bytes)])?;
+        let mut object = Object::load(programs::SLABS, watch, &[("kmalloc_bytes", bytes)])?;
         object.attach_raw("allocate", "kmem_cache_alloc")?;
         object.attach_to("allocate_bytes", "kmem:kmalloc")?;
         Ok(Self(object))

@@ -5,8 +5,8 @@ use thiserror::Error;
 
 use super::{CountRequest, Event};
 
-/// Processes at most: of more, those with the smallest counts are left out.
-pub const PROCESSES_MAX: usize = 4096;
+/// Processes or threads at most: of more, those with the smallest counts are left out.
+pub const TASKS_MAX: usize = 4096;
 
 /// Intervals at most; later ones are added to the last.
 pub const INTERVALS_MAX: usize = 65_536;
@@ -30,10 +30,10 @@ pub struct CountReport {
     pub counted: Vec<Counted>,
     /// The other events that were asked for.
     pub missing: Vec<Missing>,
-    /// What each process had, in the order of `counted`.
-    pub processes: Vec<Process>,
-    /// Processes that are left out.
-    pub processes_omitted: u64,
+    /// What each process or thread had, in the order of `counted`.
+    pub tasks: Vec<Task>,
+    /// Processes or threads that are left out.
+    pub tasks_omitted: u64,
     /// Records of processes that the kernel had no room for: their counts are in the sums only.
     pub lost: u64,
     /// What there was in each interval, in the order of `counted`.
@@ -65,14 +65,16 @@ pub struct Missing {
     pub why: String,
 }
 
-/// What a process had.
+/// What a process or a thread had.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Its number.
+pub struct Task {
+    /// The number of the process; 0 where that is not known.
     pub pid: u32,
-    /// That of its parent; 0 where that is not known.
+    /// The number of the thread; none of a process with all its threads.
+    pub tid: Option<u32>,
+    /// The process that made this one; 0 where that is not known, and of threads but the first of their process.
     pub parent: u32,
-    /// The name of its last program.
+    /// The name of its last program, or that of the thread.
     pub name: String,
     /// What it had of each event.
     pub counts: Vec<u64>,
@@ -125,11 +127,11 @@ impl CountReport {
         let wrong = [
             (self.request.validate().is_err(), "its request"),
             (events + self.missing.len() > self.request.events.len(), "more events than were asked for"),
-            (self.processes.len() > PROCESSES_MAX, "so many processes"),
+            (self.tasks.len() > TASKS_MAX, "so many tasks"),
             (self.intervals.len() > INTERVALS_MAX, "so many intervals"),
-            (self.processes.iter().any(|one| one.counts.len() != events), "a process without some counts"),
+            (self.tasks.iter().any(|one| one.counts.len() != events), "a process without some counts"),
             (self.intervals.iter().any(|one| one.counts.len() != events), "an interval without some counts"),
-            (self.processes.iter().any(|one| is_long(&one.name)), "the name of a process"),
+            (self.tasks.iter().any(|one| is_long(&one.name)), "the name of a task"),
             (self.missing.iter().any(|one| is_long(&one.why)), "why an event is missing"),
             (
                 self.counted
@@ -160,8 +162,8 @@ mod tests {
             signal: None,
             counted: vec![Counted { event, value: 30, enabled_ns: 90, running_ns: 90, error: None }],
             missing: Vec::new(),
-            processes: vec![Process { pid: 7, parent: 1, name: "true".to_owned(), counts: vec![30] }],
-            processes_omitted: 0,
+            tasks: vec![Task { pid: 7, tid: None, parent: 1, name: "true".to_owned(), counts: vec![30] }],
+            tasks_omitted: 0,
             lost: 0,
             intervals: Vec::new(),
         }
@@ -175,9 +177,9 @@ mod tests {
             change(&mut wrong);
             wrong.validate().expect_err("it cannot be").to_string()
         };
-        assert!(refused(&|it| it.processes[0].counts.clear()).ends_with("without some counts"));
+        assert!(refused(&|it| it.tasks[0].counts.clear()).ends_with("without some counts"));
         assert!(refused(&|it| it.counted.push(it.counted[0].clone())).ends_with("asked for"));
-        assert!(refused(&|it| it.processes[0].name = "x".repeat(600)).ends_with("name of a process"));
+        assert!(refused(&|it| it.tasks[0].name = "x".repeat(600)).ends_with("name of a task"));
         assert!(refused(&|it| it.counted[0].error = Some(f64::NAN)).ends_with("an error"));
         assert!(refused(&|it| it.request.events.clear()).ends_with("its request"));
     }

@@ -25,12 +25,22 @@ pub struct CountRequest {
     pub events: Vec<Event>,
     /// Whose events.
     pub workload: Workload,
-    /// What each process of the command had, too.
-    pub per_process: bool,
+    /// What each part of the command had, too.
+    pub per: Option<Part>,
     /// What there was in each interval, too: [`INTERVAL_MIN_MS`] to [`INTERVAL_MAX_MS`].
     pub interval_ms: Option<u64>,
     /// On a machine whose clock goes by instructions: how many nanoseconds each takes. `instructions` of the command are counted by it.
     pub instruction_ns: Option<NonZeroU32>,
+}
+
+/// What the counts of a command are split into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Processes, each with all its threads.
+    Process,
+    /// Threads.
+    Thread,
 }
 
 /// A request that cannot be meant: what is wrong, and what is allowed.
@@ -45,7 +55,7 @@ impl CountRequest {
     ///
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), WrongRequest> {
-        let wrong = self.wrong_events().or_else(|| self.wrong_interval()).or_else(|| self.wrong_processes());
+        let wrong = self.wrong_events().or_else(|| self.wrong_interval()).or_else(|| self.wrong_parts());
         let wrong = wrong.or_else(|| self.workload.wrong());
         wrong.map_or(Ok(()), |why| Err(WrongRequest(why)))
     }
@@ -76,11 +86,11 @@ impl CountRequest {
         is_wrong.then(|| format!("an interval of {every} ms: it is 10 ms to an hour"))
     }
 
-    fn wrong_processes(&self) -> Option<String> {
+    fn wrong_parts(&self) -> Option<String> {
         let Workload { command, everywhere, .. } = &self.workload;
-        match (self.per_process, command.is_empty(), everywhere) {
-            (true, true, _) => Some("processes are told apart of a program only: name it".to_owned()),
-            (true, _, true) => Some("processes are told apart of a program only, not everywhere".to_owned()),
+        match (self.per?, command.is_empty(), everywhere) {
+            (_, true, _) => Some("counts are split of a program only: name it".to_owned()),
+            (_, _, true) => Some("counts are split of a program only, not everywhere".to_owned()),
             _ => None,
         }
     }
@@ -127,10 +137,11 @@ mod tests {
         );
         assert!(refused(&|it| it.interval_ms = Some(9)).contains("10 ms"));
         assert!(refused(&|it| it.workload.duration_ms = Some(0)).contains("a day"));
-        let everywhere = |it: &mut CountRequest| (it.per_process, it.workload.everywhere) = (true, true);
+        let everywhere =
+            |it: &mut CountRequest| (it.per, it.workload.everywhere) = (Some(Part::Thread), true);
         assert!(refused(&everywhere).contains("not everywhere"));
         let nothing = |it: &mut CountRequest| {
-            it.per_process = true;
+            it.per = Some(Part::Process);
             it.workload.command.clear();
         };
         assert!(refused(&nothing).contains("name it"));

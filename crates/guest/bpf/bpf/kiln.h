@@ -15,7 +15,7 @@ typedef long long s64;
 #define NUMBER(name, value) int (*name)[value]
 #define TYPE(name, of) of *name
 
-enum { HASH = 1, PERCPU_HASH = 5, PERCPU_ARRAY = 6, STACK_TRACE = 7, LRU_HASH = 9, RINGBUF = 27 };
+enum { HASH = 1, PERF_EVENT_ARRAY = 4, PERCPU_HASH = 5, PERCPU_ARRAY = 6, STACK_TRACE = 7, LRU_HASH = 9, RINGBUF = 27 };
 
 static void *(*map_lookup)(void *map, const void *key) = (void *)1;
 static long (*map_update)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
@@ -24,6 +24,7 @@ static u64 (*ktime_get_ns)(void) = (void *)5;
 static u32 (*get_cpu)(void) = (void *)8;
 static u64 (*get_current_pid_tgid)(void) = (void *)14;
 static long (*get_current_comm)(void *into, u32 size) = (void *)16;
+static u64 (*perf_event_read)(void *map, u64 cpu) = (void *)22;
 static long (*get_stackid)(void *context, void *map, u64 flags) = (void *)27;
 static long (*probe_read_kernel)(void *into, u32 size, const void *from) = (void *)113;
 static long (*probe_read_user_str)(void *into, u32 size, const void *from) = (void *)114;

@@ -11,15 +11,17 @@ const FIRST_PIDS: &str = "pid:[4026531836]";
 
 /// Whose events are looked at.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Watch {
+pub struct Watch {
     /// The program with all that it starts; everything without one.
-    pub(crate) process: Option<Pid>,
-    /// Where the events have what `bpf/watch.h` reads.
-    pub(crate) new_task_pid: u32,
-    pub(crate) new_task_flags: u32,
-    pub(crate) freed_task_pid: u32,
+    pub process: Option<Pid>,
+    /// Where `task:task_newtask` has the number of the new thread.
+    pub new_task_pid: u32,
+    /// Where it has the flags of clone(2).
+    pub new_task_flags: u32,
+    /// Where `sched:sched_process_free` has the number of the thread.
+    pub freed_task_pid: u32,
     /// The number of the program, if there is one.
-    pub(crate) program: Option<Pid>,
+    pub program: Option<Pid>,
 }
 
 impl Watch {
@@ -28,7 +30,7 @@ impl Watch {
     /// # Errors
     ///
     /// `skip` if this kernel or user cannot watch it.
-    pub(crate) fn new(workload: &Workload, program: Option<Pid>) -> Result<Self, Report> {
+    pub fn new(workload: &Workload, program: Option<Pid>) -> Result<Self, Report> {
         let process = program.filter(|_| !workload.everywhere);
         // Programs in the kernel see the numbers of the first namespace.
         let is_elsewhere =

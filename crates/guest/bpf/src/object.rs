@@ -3,6 +3,7 @@
 use aya::maps::{HashMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap, RingBuf, StackTraceMap};
 use aya::programs::Program;
 use aya::{Ebpf, EbpfLoader, Pod};
+use harness::bpf;
 use harness::check::describe;
 use harness::instrument::{broken, skip};
 use harness::perf::{self, Attributes, Number, number};
@@ -10,7 +11,7 @@ use harness::rcu::Expedited;
 use harness::sys::ioctl;
 use protocol::Report;
 use protocol::count::Event;
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::process::Pid;
 
 use crate::watch::Watch;
@@ -23,7 +24,7 @@ const ENABLE: u32 = 0x2400;
 
 /// Programs of a file in `bpf/`, in the kernel.
 #[derive(Debug)]
-pub(crate) struct Object {
+pub struct Object {
     ebpf: Ebpf,
     attached: Vec<OwnedFd>,
 }
@@ -34,7 +35,7 @@ impl Object {
     /// # Errors
     ///
     /// `skip` if this kernel or user cannot, `broken` if it refuses them.
-    pub(crate) fn load(code: &[u8], watch: &Watch, globals: &[(&str, u32)]) -> Result<Self, Report> {
+    pub fn load(code: &[u8], watch: &Watch, globals: &[(&str, u32)]) -> Result<Self, Report> {
         let mut loader = EbpfLoader::new();
         let everything = u32::from(watch.process.is_none());
         let own = [
@@ -68,7 +69,7 @@ impl Object {
     /// # Errors
     ///
     /// `skip` with the reason if this kernel or user cannot.
-    pub(crate) fn attach_to(&mut self, program: &str, name: &str) -> Result<(), Report> {
+    pub fn attach_to(&mut self, program: &str, name: &str) -> Result<(), Report> {
         let event: Event = name.parse().map_err(|error| broken(format!("{error}")))?;
         let number = number(&event).map_err(|why| skip(format!("{name}: {why}")))?;
         self.attach(program, number)
@@ -79,7 +80,7 @@ impl Object {
     /// # Errors
     ///
     /// `skip` with the reason if this kernel or user cannot.
-    pub(crate) fn attach(&mut self, program: &str, event: Number) -> Result<(), Report> {
+    pub fn attach(&mut self, program: &str, event: Number) -> Result<(), Report> {
         let program = self.loaded(program)?;
         let program = program.fd().map_err(|error| why(&error))?;
         let number = usize::try_from(program.as_fd().as_raw_fd()).map_err(|_| broken("no descriptor"))?;
@@ -98,7 +99,7 @@ impl Object {
     /// # Errors
     ///
     /// `skip` with the reason if this kernel or user cannot.
-    pub(crate) fn attach_raw(&mut self, program: &str, event: &str) -> Result<(), Report> {
+    pub fn attach_raw(&mut self, program: &str, event: &str) -> Result<(), Report> {
         match self.loaded(program)? {
             Program::RawTracePoint(raw) => raw.attach(event).map(drop).map_err(|error| why(&error)),
             _ => Err(broken(format!("{program} takes no raw tracepoint"))),
@@ -126,7 +127,7 @@ impl Object {
     /// # Errors
     ///
     /// `broken` if there is none.
-    pub(crate) fn ring(&mut self, name: &str) -> Result<RingBuf<MapData>, Report> {
+    pub fn ring(&mut self, name: &str) -> Result<RingBuf<MapData>, Report> {
         let map = self.ebpf.take_map(name).ok_or_else(|| broken(format!("there is no map {name}")))?;
         RingBuf::try_from(map).map_err(|error| of_map(&error))
     }
@@ -136,7 +137,7 @@ impl Object {
     /// # Errors
     ///
     /// `broken` if it cannot be read.
-    pub(crate) fn elements<K: Pod, V: Pod>(&self, name: &str) -> Result<Vec<(K, Vec<V>)>, Report> {
+    pub fn elements<K: Pod, V: Pod>(&self, name: &str) -> Result<Vec<(K, Vec<V>)>, Report> {
         let map: PerCpuHashMap<&MapData, K, V> =
             self.map(name)?.try_into().map_err(|error| of_map(&error))?;
         let element = |element: Result<(K, aya::maps::PerCpuValues<V>), MapError>| {
@@ -151,10 +152,25 @@ impl Object {
     /// # Errors
     ///
     /// `broken` if it cannot be read.
-    pub(crate) fn stack(&self, name: &str, id: u32) -> Result<Vec<u64>, Report> {
+    pub fn stack(&self, name: &str, id: u32) -> Result<Vec<u64>, Report> {
         let map: StackTraceMap<&MapData> = self.map(name)?.try_into().map_err(|error| of_map(&error))?;
         let stack = map.get(&id, 0).map_err(|error| of_map(&error))?;
         Ok(stack.frames().iter().map(|frame| frame.ip).collect())
+    }
+
+    /// Gives programs the counter of a CPU, in an array of such.
+    ///
+    /// # Errors
+    ///
+    /// `broken` if there is no such array, or the kernel refuses the counter.
+    pub fn set_counter(&self, name: &str, cpu: u32, counter: BorrowedFd<'_>) -> Result<(), Report> {
+        let Map::PerfEventArray(array) = self.map(name)? else {
+            return Err(broken(format!("{name} is no array of counters")));
+        };
+        let refused = |error| broken(format!("a counter for programs of BPF: {}", describe(error)));
+        let array = array.fd().as_fd().try_clone_to_owned().map_err(|error| broken(error.to_string()))?;
+        let counter = u64::from(counter.as_raw_fd().unsigned_abs());
+        bpf::Map::from(array).update(cpu, counter, bpf::ANY).map(drop).map_err(refused)
     }
 
     /// Events for which there was no room.
@@ -162,7 +178,7 @@ impl Object {
     /// # Errors
     ///
     /// `broken` if that cannot be read.
-    pub(crate) fn lost(&self) -> Result<u64, Report> {
+    pub fn lost(&self) -> Result<u64, Report> {
         let map: PerCpuArray<&MapData, u64> = self.map("lost")?.try_into().map_err(|error| of_map(&error))?;
         Ok(map.get(&0, 0).map_err(|error| of_map(&error))?.iter().sum())
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const PROGRAMS: [&str; 6] = ["forks", "functions", "locks", "opens", "page_cache", "slabs"];
+const PROGRAMS: [&str; 7] = ["counts", "forks", "functions", "locks", "opens", "page_cache", "slabs"];
 
 /// `-g` for the BTF, which says what maps hold and where fields of the kernel are meant.
 const FLAGS: [&str; 8] =
