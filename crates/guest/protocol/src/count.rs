@@ -1,7 +1,7 @@
 //! The instrument `count`: how often events happen while a program runs, in all its processes or everywhere.
 //!
 //! * [`CountRequest`]: which [`Event`]s, while what runs
-//! * [`CountReport`]: what was [`Counted`], of the whole and, if that was asked for, of each [`Process`] and each interval
+//! * [`CountReport`]: what was [`Counted`], of the whole and, if that was asked for, of each [`Task`] and each interval
 
 mod event;
 mod report;
