@@ -262,6 +262,7 @@ step(asleep)
 "#;
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_script_sees_where_its_machine_waits() {
     let place = Place::new();
     let folder = folder(&place, SCRIPT);
