@@ -13,13 +13,13 @@ const FIRST_PIDS: &str = "pid:[4026531836]";
 #[derive(Debug, Clone, Copy)]
 pub struct Watch {
     /// The program with all that it starts; everything without one.
-    pub process: Option<Pid>,
+    pub(crate) process: Option<Pid>,
     /// Where `task:task_newtask` has the number of the new thread.
-    pub new_task_pid: u32,
+    pub(crate) new_task_pid: u32,
     /// Where it has the flags of clone(2).
-    pub new_task_flags: u32,
+    pub(crate) new_task_flags: u32,
     /// Where `sched:sched_process_free` has the number of the thread.
-    pub freed_task_pid: u32,
+    pub(crate) freed_task_pid: u32,
     /// The number of the program, if there is one.
     pub program: Option<Pid>,
 }

@@ -1,5 +1,5 @@
-//! Whether the kernel reports what a thread had when it ends, as `inherit_stat` of perf_event_open(2) asks for: from Linux 4.13 to 6.14 it
-//! does not, since it takes the counters from the thread first.
+//! Whether the kernel reports what a thread had when it ends, as `inherit_stat` of perf_event_open(2) asks for: 6.1 and 6.12 do not, 6.18
+//! does.
 
 use std::path::Path;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bpf::Watch;
 use harness::clock::in_nanoseconds;
 use harness::instrument::Listener;
 use harness::workload;
@@ -9,7 +10,6 @@ use protocol::Report;
 use protocol::probe::{Found, ProbeReport, ProbeRequest};
 
 use crate::tools;
-use bpf::Watch;
 
 /// How often what the kernel has found is taken out of its buffers.
 const PERIOD: Duration = Duration::from_millis(50);

@@ -10,11 +10,10 @@ mod slabratetop;
 
 use std::cmp::Reverse;
 
+use bpf::Watch;
 pub use bpftrace::companion;
 use protocol::Report;
 use protocol::probe::{Found, Missing, ROWS_MAX, Tool as Asked};
-
-use bpf::Watch;
 
 /// A tool that looks into the kernel.
 pub(crate) trait Tool {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use ledger::{KeptMeasurement, folders, measurements_in};
+use ledger::{KeptMeasurement, folders, measurements_in, modified};
 
 /// How long after a change another one may bear the same time.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -42,7 +42,7 @@ impl Measured {
 
     /// Reads the folders that are new or not as before.
     fn read(&mut self, folders: &[PathBuf]) {
-        self.known.retain(|folder, known| known.is_settled && changed(folder) == Some(known.changed));
+        self.known.retain(|folder, known| known.is_settled && modified(folder) == Some(known.changed));
         let new: Vec<&PathBuf> = folders.iter().filter(|folder| !self.known.contains_key(*folder)).collect();
         let known = host::on_all_cpus(&new, |folder| Some(((*folder).clone(), Known::of(folder)?)));
         self.known.extend(known.into_iter().flatten());
@@ -51,15 +51,11 @@ impl Measured {
 
 impl Known {
     fn of(folder: &Path) -> Option<Self> {
-        let changed = changed(folder)?;
+        let changed = modified(folder)?;
         let is_settled = changed.elapsed().is_ok_and(|age| age >= SETTLING);
         let releases = measurements_in(folder).into_iter().map(|one| one.measurement.subject.release);
         Some(Self { changed, is_settled, releases: releases.collect() })
     }
-}
-
-fn changed(folder: &Path) -> Option<SystemTime> {
-    folder.metadata().and_then(|found| found.modified()).ok()
 }
 
 #[cfg(test)]

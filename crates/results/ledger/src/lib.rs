@@ -117,7 +117,7 @@ pub use following::Following;
 pub use import::{Error as ImportError, Imported, import, origin};
 pub use journal::{Journal, bisections_root};
 pub use kept_session::{KeptSession, Place, Progress, run_session};
-pub use looks::Looks;
+pub use looks::{Looks, modified};
 pub use measurements::{KeptMeasurement, MeasurementsQuery, measurements, measurements_in};
 pub use past::{Error as PastError, Past, sessions};
 pub use problem::{Closing, OnKernel, Problem, Sighting, Source};

@@ -73,7 +73,8 @@ fn look_at_bisections(root: &Path, hasher: &mut DefaultHasher) {
 }
 
 /// When a file or folder was last changed; nothing of one that is not there.
-pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
+#[must_use]
+pub fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|found| found.modified()).ok()
 }
 

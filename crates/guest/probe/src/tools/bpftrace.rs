@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitCode, Stdio};
 use std::time::Duration;
 
+use bpf::Watch;
 use harness::clock::monotonic;
 use harness::instrument::{broken, skip};
 use harness::rcu::Expedited;
@@ -25,7 +26,6 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::Tool;
-use bpf::Watch;
 
 /// The argument with which this program is what bpftrace starts.
 const COMPANION: &str = "--companion-of-bpftrace";

@@ -1,11 +1,11 @@
 //! How processes use the page cache.
 
 use aya::Pod;
+use bpf::{Object, Watch, programs};
 use protocol::Report;
 use protocol::probe::{Found, Missing, PageCache};
 
 use super::{Tool, largest, name};
-use bpf::{Object, Watch, programs};
 
 /// `struct numbers` of `bpf/page_cache.bpf.c`.
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,11 @@
 //! Which programs make processes and threads, execute and end.
 
 use aya::Pod;
+use bpf::{Object, Watch, programs};
 use protocol::Report;
 use protocol::probe::{Found, Programs};
 
 use super::{Tool, largest, name};
-use bpf::{Object, Watch, programs};
 
 /// `struct program` of `bpf/forks.bpf.c`.
 type Comm = [u8; 16];

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use bpf::{Object, Watch, programs};
 use globset::{Glob, GlobMatcher};
 use harness::instrument::skip;
 use harness::kallsyms::{self, Symbol, functions};
@@ -10,7 +11,6 @@ use protocol::Report;
 use protocol::probe::{Found, Function, Missing};
 
 use super::{Tool, largest};
-use bpf::{Object, Watch, programs};
 
 /// Functions at most: each takes the kernel some milliseconds.
 const FUNCTIONS_MAX: usize = 2048;

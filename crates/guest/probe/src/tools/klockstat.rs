@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use aya::Pod;
+use bpf::{Object, Watch, programs};
 use harness::instrument::skip;
 use harness::kallsyms::{self, Table};
 use harness::tracefs::field;
@@ -12,7 +13,6 @@ use protocol::Report;
 use protocol::probe::{Found, LockKind, LockWaits};
 
 use super::{Tool, largest};
-use bpf::{Object, Watch, programs};
 
 /// `struct place` of `bpf/locks.bpf.c`.
 #[derive(Debug, Clone, Copy)]

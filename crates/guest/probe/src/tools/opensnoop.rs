@@ -1,6 +1,7 @@
 //! Which files are opened.
 
 use aya::maps::{MapData, RingBuf};
+use bpf::{Object, Watch, programs};
 use harness::check;
 use harness::clock::monotonic;
 use protocol::Report;
@@ -8,7 +9,6 @@ use protocol::probe::{Found, OPENS_MAX, Open};
 use rustix::io::Errno;
 
 use super::{Tool, name};
-use bpf::{Object, Watch, programs};
 
 /// Bytes of `struct open` of `bpf/opens.bpf.c` before its path, and of its name.
 const PATH: usize = 44;

@@ -1,13 +1,13 @@
 //! What is allocated from each cache of the slab allocator.
 
 use aya::Pod;
+use bpf::{Object, Watch, programs};
 use harness::instrument::skip;
 use harness::tracefs::field;
 use protocol::Report;
 use protocol::probe::{Found, Slab};
 
 use super::{Tool, largest, name};
-use bpf::{Object, Watch, programs};
 
 /// `struct cache` of `bpf/slabs.bpf.c`.
 type Cache = [u8; 32];

@@ -129,7 +129,7 @@ impl CountReport {
             (events + self.missing.len() > self.request.events.len(), "more events than were asked for"),
             (self.tasks.len() > TASKS_MAX, "so many tasks"),
             (self.intervals.len() > INTERVALS_MAX, "so many intervals"),
-            (self.tasks.iter().any(|one| one.counts.len() != events), "a process without some counts"),
+            (self.tasks.iter().any(|one| one.counts.len() != events), "a task without some counts"),
             (self.intervals.iter().any(|one| one.counts.len() != events), "an interval without some counts"),
             (self.tasks.iter().any(|one| is_long(&one.name)), "the name of a task"),
             (self.missing.iter().any(|one| is_long(&one.why)), "why an event is missing"),

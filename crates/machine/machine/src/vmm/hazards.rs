@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ::hazard::Loop;
 use introspect::Sleeper;
-use protocol::hazard::{BEGIN, END, Hot, Message, Site, WAITS, WORKS};
+use protocol::hazard::{BEGIN, END, Hot, Site, WAITS, WORKS};
 
 use super::Vmm;
 use super::lock_waits::LockWaits;
@@ -60,10 +60,10 @@ impl Vmm {
     /// Looks who sleeps for a lock, if it is time for that, and stops the machine for those who do so for too long.
     pub(super) fn look_at_sleepers(&mut self) {
         let begin = Instant::now();
-        let is_held = self.driver.is_held();
         let Some(waits) = self.hazards.lock_waits.as_mut().filter(|waits| waits.next() <= begin) else {
             return;
         };
+        let is_held = self.driver.is_held();
         if is_held {
             waits.forget();
         }
@@ -108,15 +108,8 @@ impl Vmm {
     /// Takes in what the plugin says.
     pub(super) fn hear_plugin(&mut self, bytes: &[u8]) {
         self.hazards.plugin.iter_mut().for_each(|plugin| plugin.feed(bytes));
-        while let Some(message) = self.hazards.plugin.as_mut().and_then(Plugin::next) {
-            match message {
-                Message::Hot(hot) => self.is_hot(&hot),
-                Message::Sites(sites) => {
-                    if let Some(plugin) = &mut self.hazards.plugin {
-                        plugin.sites = Some(sites);
-                    }
-                }
-            }
+        while let Some(hot) = self.hazards.plugin.as_mut().and_then(Plugin::next_hot) {
+            self.is_hot(&hot);
         }
     }
 

@@ -51,17 +51,19 @@ impl Plugin {
 
     /// Lets CPUs go on that stand still in it, without a look at the machine.
     pub(crate) fn answer(&mut self) {
-        while let Some(message) = self.next() {
-            match message {
-                Message::Hot(hot) => self.tell(if waits(&hot).is_some() { WAITS } else { WORKS }),
-                Message::Sites(sites) => self.sites = Some(sites),
-            }
+        while let Some(hot) = self.next_hot() {
+            self.tell(if waits(&hot).is_some() { WAITS } else { WORKS });
         }
     }
 
-    /// What it says next. What it cannot have said is the last word.
-    pub(crate) fn next(&mut self) -> Option<Message> {
-        self.messages.take().ok().flatten()
+    /// The next CPU that stands still in it. What it has counted is kept, and what it cannot have said is the last word.
+    pub(crate) fn next_hot(&mut self) -> Option<Hot> {
+        loop {
+            match self.messages.take().ok().flatten()? {
+                Message::Hot(hot) => return Some(hot),
+                Message::Sites(sites) => self.sites = Some(sites),
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A bisection as it goes.
 
+use bisect::Underway;
 use maud::{Markup, html};
 use report::bisection::{progress, searched, underway};
 use report::html::{Page, text};
@@ -19,10 +20,9 @@ pub(crate) fn bisection(kept: &Kept) -> Option<Page> {
     if is_at_end { None } else { Some(underway(&kept.underway()?, is_running)) }
 }
 
-/// What leads to a bisection that runs or was stopped; nothing of one that says nothing of itself.
-pub(super) fn link(kept: &Kept) -> Option<Markup> {
-    let searched = searched(&kept.underway()?);
-    Some(html! { a href=(address::kept(kept.kind, &kept.name)) { (text(searched)) } })
+/// What leads to a bisection that runs or was stopped.
+pub(super) fn link(kept: &Kept, underway: &Underway) -> Markup {
+    html! { a href=(address::kept(kept.kind, &kept.name)) { (text(searched(underway))) } }
 }
 
 /// A line for each that runs; nothing if none does.
@@ -31,9 +31,12 @@ pub(super) fn running(store: &Store) -> Option<Markup> {
     let running: Vec<Kept> = newest.filter(Kept::is_running).collect();
     let rows = html! {
         @for kept in &running {
+            @let underway = kept.underway();
             tr {
-                th scope="row" { @match link(kept) { Some(link) => (link), None => code { (text(&kept.name)) } } }
-                td { @if let Some(underway) = kept.underway() { (progress(&underway)) } }
+                th scope="row" {
+                    @match &underway { Some(underway) => (link(kept, underway)), None => code { (text(&kept.name)) } }
+                }
+                td { @if let Some(underway) = &underway { (progress(underway)) } }
             }
             "\n"
         }

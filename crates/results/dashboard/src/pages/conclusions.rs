@@ -32,7 +32,7 @@ fn what(kept: &Kept) -> Markup {
         Some(title) => html! { a href=(address::kept(kept.kind, &kept.name)) { (text(title)) } },
         None => html! {
             @if is_running { "runs" } @else { "not at its end" }
-            @if let Some(link) = link(kept) { ": " (link) }
+            @if let Some(underway) = kept.underway() { ": " (link(kept, &underway)) }
         },
     }
 }

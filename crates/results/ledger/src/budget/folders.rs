@@ -9,6 +9,7 @@ use crate::figures::REQUEST;
 use crate::files::files;
 use crate::journal::{JOURNAL, Journal};
 use crate::lock;
+use crate::looks::modified;
 
 /// A folder that kiln made.
 struct Folder {
@@ -41,8 +42,7 @@ impl Folder {
     fn of(path: PathBuf) -> Option<Self> {
         let is_kilns = path.join(format!("{REQUEST}.json")).is_file() || path.join(JOURNAL).is_file();
         let files = files(&path);
-        let of_file = |(file, _): &(PathBuf, u64)| file.metadata().and_then(|found| found.modified()).ok();
-        let changed = files.iter().filter_map(of_file).max()?;
+        let changed = files.iter().filter_map(|(file, _)| modified(file)).max()?;
         is_kilns.then(|| Self { path, changed, bytes: files.iter().map(|(_, bytes)| bytes).sum() })
     }
 
