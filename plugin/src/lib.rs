@@ -1,4 +1,5 @@
-//! Rides in QEMU and counts what the kernel executes between two marks.
+//! Rides in QEMU and counts what the kernel executes between two marks, finds loops that are passed too often, and has QEMU forget
+//! breakpoints that are gone.
 //!
 //! * [`blocks`]: the pieces of code that QEMU translated, each once
 //! * [`recorder`]: what is executed, to the instruction; [`executions`]: how often; [`stacks`]: who called whom

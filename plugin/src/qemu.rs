@@ -1,8 +1,9 @@
 //! What QEMU calls, and what it is asked: its interface for plugins, version 1 (docs/devel/tcg-plugins.rst of QEMU).
 //!
-//! QEMU has one virtual CPU here and one thread for it, which makes all calls but the first; where [`hazards`] are looked for, there may
-//! be several.
+//! QEMU has one virtual CPU here and one thread for it, which makes all calls but the first; where [`hazards`] or [`breakpoints`] are
+//! looked for, there may be several.
 
+mod breakpoints;
 mod hazards;
 
 use std::cell::UnsafeCell;
@@ -62,6 +63,8 @@ unsafe extern "C" {
     fn qemu_plugin_tb_get_insn(tb: *const Tb, index: usize) -> *mut Insn;
     fn qemu_plugin_insn_data(insn: *const Insn) -> *const u8;
     fn qemu_plugin_insn_size(insn: *const Insn) -> usize;
+    fn qemu_plugin_insn_haddr(insn: *const Insn) -> *mut c_void;
+    fn qemu_plugin_reset(plugin: u64, done: extern "C" fn(u64));
     fn qemu_plugin_outs(text: *const c_char);
 }
 
@@ -119,7 +122,7 @@ fn counts() -> &'static Counts {
 
 /// Called by QEMU when it has loaded the plugin, with `output=PATH` among the arguments, and perhaps `stacks=off`: QEMU then
 /// does not tell of calls and returns; or `events=PATH`: only the events in that file are counted. With `hazards=DESCRIPTOR` nothing is
-/// counted, and hazards are told there.
+/// counted, and hazards are told there; with `breakpoints=on`, breakpoints that are gone are forgotten.
 ///
 /// # Safety
 ///
@@ -137,6 +140,10 @@ pub(crate) unsafe extern "C" fn qemu_plugin_install(
     let texts: Vec<&str> = texts.filter_map(|text| text.to_str().ok()).collect();
     if let Some(options) = hazards::Options::of(&texts) {
         hazards::install(id, options);
+        return 0;
+    }
+    if breakpoints::are_watched(&texts) {
+        breakpoints::install(id);
         return 0;
     }
     let path = texts.iter().find_map(|text| text.strip_prefix("output="));

@@ -99,14 +99,22 @@ impl Finding {
 fn qemu() -> Finding {
     let (good, found, advice) = match QemuProgram::find() {
         Ok(qemu) => {
-            let advice = (!tcg::keeps_flags(&qemu.path)).then(|| {
-                "its TCG loses the flags of cmpxchg16b: guests get a processor without it".to_string()
-            });
-            (true, format!("{} {}: TCG works everywhere", qemu.path.display(), qemu.version), advice)
+            let found = format!("{} {}: TCG works everywhere", qemu.path.display(), qemu.version);
+            (true, found, flaws(&qemu.path))
         }
         Err(error) => (false, error.to_string(), None),
     };
     Finding { what: "QEMU", good, essential: true, found, advice }
+}
+
+/// What is wrong with QEMU's TCG, and what kiln does about it.
+fn flaws(qemu: &Path) -> Option<String> {
+    let flags = "its TCG loses the flags of cmpxchg16b: guests get a processor without it";
+    let breakpoints =
+        "its TCG keeps breakpoints that are gone: machines with several CPUs get a plugin that forgets them";
+    let flaws = [(!tcg::keeps_flags(qemu), flags), (tcg::keeps_breakpoints(qemu), breakpoints)];
+    let flaws: Vec<&str> = flaws.into_iter().filter_map(|(is, flaw)| is.then_some(flaw)).collect();
+    (!flaws.is_empty()).then(|| flaws.join("; "))
 }
 
 fn kvm_finding() -> Finding {

@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Once, OnceLock};
 
 use super::{
-    NO_REGISTERS, Tb, bytes, qemu_plugin_register_vcpu_tb_exec_cb, qemu_plugin_register_vcpu_tb_trans_cb,
-    qemu_plugin_tb_get_insn, qemu_plugin_tb_n_insns, qemu_plugin_tb_vaddr,
+    NO_REGISTERS, Tb, breakpoints, bytes, qemu_plugin_register_vcpu_tb_exec_cb, qemu_plugin_tb_get_insn,
+    qemu_plugin_tb_n_insns, qemu_plugin_tb_vaddr,
 };
 use crate::hazards::Hazards;
 use crate::spins::{Code, Spins};
@@ -51,12 +51,12 @@ pub(super) fn install(plugin: u64, options: Options) {
     let channel = unsafe { UnixStream::from_raw_fd(options.channel) };
     if HAZARDS.set(Hazards::new(channel, options.bound)).is_ok() {
         CPUS.get_or_init(|| (0..CPUS_MAX).map(|_| Cpu::default()).collect());
-        // SAFETY: the function lives as long as the plugin.
-        unsafe { qemu_plugin_register_vcpu_tb_trans_cb(plugin, translated) };
+        breakpoints::install_with(plugin, translated);
     }
 }
 
-extern "C" fn translated(_: u64, tb: *mut Tb) {
+extern "C" fn translated(plugin: u64, tb: *mut Tb) {
+    breakpoints::watch(plugin, tb);
     let Some(hazards) = HAZARDS.get() else { return };
     // Here and not before: threads of CPUs take no signals, and neither does what they start. QEMU wants them elsewhere.
     LISTENS.call_once(|| drop(std::thread::spawn(|| hazards.listen())));

@@ -148,3 +148,21 @@ fn fake_qemu(place: &Place) -> String {
     let folder = script.parent().expect("it has one").display().to_string();
     format!("{folder}:{}", std::env::var("PATH").expect("cargo needs it"))
 }
+
+/// Switches the tracepoint under all system calls on and off: the kernel changes code that both of its CPUs execute.
+const SWITCHES: &str = "mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+cd /sys/kernel/tracing || exit 9
+while :; do read line < /proc/uptime; done & other=$!
+i=0
+while [ $i -lt 100 ]; do
+    echo 1 > events/raw_syscalls/enable && echo 0 > events/raw_syscalls/enable || exit 8
+    i=$((i+1))
+done
+kill $other";
+
+#[test]
+fn a_kernel_changes_code_that_two_cpus_execute() {
+    let place = Place::new();
+    let program = place.script("switches", SWITCHES);
+    place.exec(&program, &["--cpus", "2"]).run().expect(0).says("1 pass");
+}

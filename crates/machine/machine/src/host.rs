@@ -51,7 +51,7 @@ impl QemuProgram {
 }
 
 /// The number in `QEMU emulator version 7.2.22 (Debian ...)`.
-fn version(line: &str) -> Option<(u32, u32, String)> {
+pub(crate) fn version(line: &str) -> Option<(u32, u32, String)> {
     let text = line.split("version ").nth(1)?.split_whitespace().next()?;
     let mut numbers = text.split('.').map(|part| part.parse().ok());
     Some((numbers.next()??, numbers.next()??, text.to_string()))

@@ -1,9 +1,12 @@
-//! Whether QEMU keeps the flags of a guest whose instructions it translates.
+//! What QEMU does wrong with a guest whose instructions it translates: whether it keeps the guest's flags, and whether it keeps
+//! [`breakpoints`] that are gone.
 //!
 //! Up to some version, `cmpxchg8b` and `cmpxchg16b` left in EFLAGS an operand of the instruction before, until the next one that
 //! computes flags. An interrupt in between saves them, and on the way back the processor faults: kernels since 6.5 branch right behind
 //! `cmpxchg16b` where they allocate memory, and died of a double fault. Such a QEMU gets a processor without the instruction, for which the
 //! kernel has another way.
+
+mod breakpoints;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,6 +20,8 @@ use host::contain;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::remembered::{keep, recall};
+
+pub use breakpoints::keeps_breakpoints;
 
 /// A busy host starts QEMU within this time.
 const DEADLINE: Duration = Duration::from_secs(20);

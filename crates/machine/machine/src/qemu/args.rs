@@ -56,7 +56,7 @@ pub(super) fn arguments(
         serial_ports(&socket(numbers.control), &socket(numbers.console)),
         spec.timing.map(Timing::arguments).unwrap_or_default(),
         numbers.instrument.map(instrument).unwrap_or_default(),
-        numbers.plugin.zip(spec.hazards.lock_spin()).map(hazards).unwrap_or_default(),
+        numbers.plugin.map(|files| plugin(files, spec.hazards.lock_spin())).unwrap_or_default(),
         ending(spec),
     ]
     .concat()
@@ -279,9 +279,11 @@ fn instrument(files: instrument::Files<i32>) -> Vec<String> {
     [strings(["-object", &memory]), strings(devices), plugin.unwrap_or_default()].concat()
 }
 
-/// The plugin that looks for loops that are passed more often than this.
-fn hazards((files, bound): (plugin::Files<i32>, u64)) -> Vec<String> {
-    let plugin = format!("{},hazards={},lock-spin={bound}", inherited(files.plugin), files.channel);
+/// The plugin that forgets breakpoints that are gone, and looks for loops that are passed more often than `bound`.
+fn plugin(files: plugin::Files<i32>, bound: Option<u64>) -> Vec<String> {
+    let hazards = files.channel.zip(bound);
+    let hazards = hazards.map(|(channel, bound)| format!(",hazards={channel},lock-spin={bound}"));
+    let plugin = format!("{},breakpoints=on{}", inherited(files.code), hazards.unwrap_or_default());
     strings(["-plugin", &plugin])
 }
 

@@ -1,6 +1,6 @@
 //! What a machine's program is started with.
 //!
-//! * [`tpm`]: the program behind a TPM; [`plugin`]: what looks for hazards
+//! * [`tpm`]: the program behind a TPM; [`plugin`]: what rides in QEMU
 
 pub(crate) mod plugin;
 pub(super) mod tpm;
@@ -44,7 +44,7 @@ pub(crate) struct Parts {
     pub(crate) origin: Origin<OwnedFd>,
     /// Those of a machine that measures.
     pub(crate) instrument: Option<instrument::Files<OwnedFd>>,
-    /// The plugin of one in which hazards are looked for.
+    /// The plugin of one that needs it and does not measure.
     pub(crate) plugin: Option<plugin::Files<OwnedFd>>,
 }
 
@@ -153,7 +153,7 @@ impl Parts {
         let instrument = self.instrument.into_iter().flat_map(instrument::Files::into_files);
         let disks = self.disk.into_iter().chain(self.root).chain(self.devices.into_iter().flatten());
         let own = [self.console, self.control].into_iter().chain(disks).chain(instrument);
-        let plugin = self.plugin.into_iter().flat_map(|files| [files.plugin, files.channel]);
+        let plugin = self.plugin.into_iter().flat_map(plugin::Files::into_files);
         own.chain(plugin).chain(self.origin.into_files()).collect()
     }
 }

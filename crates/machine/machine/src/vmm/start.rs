@@ -69,9 +69,9 @@ pub(crate) fn start(
     let (control, its_control) = control_port()?;
     let window = origin.window().map(OwnedFd::try_clone).transpose();
     let window = window.map_err(|source| Error::host("the window for programs", source))?;
-    let (channel, plugin) = match spec.hazards.lock_spin() {
-        Some(_) => launch::plugin::Files::open().map(|(channel, files)| (Some(channel), Some(files)))?,
-        None => (None, None),
+    let (channel, plugin) = match instrument {
+        None => launch::plugin::Files::open(spec, files.program)?,
+        Some(_) => (None, None),
     };
     let parts = Parts {
         console: its_console.into(),
