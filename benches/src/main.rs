@@ -21,7 +21,8 @@
 //! * [`mails`]: what reading them costs, beside b4; [`ledger`], [`trends`]: what questions about earlier Runs and figures cost
 //! * [`pages`]: what pages of the dashboard cost
 //! * [`jobs`]: what observing a program with all that it starts takes
-//! * [`traces`]: what recording and reading events takes; [`samples`]: what sampling takes; [`probes`]: what tools of BPF take
+//! * [`traces`]: what recording and reading events takes; [`recorders`]: what recording one costs in a machine; [`samples`]: what
+//!   sampling takes; [`probes`]: what tools of BPF take
 //! * [`comparing`], [`planted`]: what comparisons take; [`compare`]: makes them
 //! * [`compiler`]: programs in C
 //! * [`promise`]: what is promised, and whether it is kept
@@ -46,6 +47,7 @@ mod planted;
 mod probes;
 mod promise;
 mod race;
+mod recorders;
 mod reproducer;
 mod roots;
 mod samples;
@@ -198,11 +200,12 @@ fn observing(rounds: usize) -> Result<bool> {
     Ok(print(&jobs::measure(rounds)?))
 }
 
-/// What recording and reading events takes, sampling, and tools of BPF.
+/// What recording and reading events takes, sampling, and tools of BPF; recording in a machine, beside others.
 fn tracing(kiln: &Kiln, rounds: usize) -> Result<bool> {
     Ok(print(&traces::measure(rounds)?)
         & print(&samples::measure(rounds)?)
-        & print(&probes::measure(kiln, rounds)?))
+        & print(&probes::measure(kiln, rounds)?)
+        & print(&recorders::measure(kiln)?))
 }
 
 /// What clones take in memory.

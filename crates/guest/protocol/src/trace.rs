@@ -87,6 +87,9 @@ pub enum Entry {
         error_ns: u64,
         /// The reader's clock, if it has answered.
         alignment: Option<Alignment>,
+        /// Threads that take the recording. What they do themselves is for the reader to leave out: the kernel's filter costs a
+        /// twelfth of an event.
+        without: Vec<u32>,
     },
     /// An event that is recorded.
     Format {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use harness::instrument::{broken, skip};
 use harness::tracefs::{Instance, failed};
@@ -27,6 +28,13 @@ const WAKE_PERCENT: &str = "25";
 
 /// So long what the kernel has recorded may wait to be taken: a machine that crashes keeps the rest.
 const INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// Between two looks of which the first found little: a look makes events of its own where system calls are recorded, and before 6.1 the
+/// first event wakes the reader. Few events come in this time.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Little is less than this part of a buffer.
+const LITTLE: usize = 8;
 
 /// Pages of a CPU that are passed on before those of the next: a flood on one must not keep the others waiting.
 const PAGES_MAX: usize = 256;
@@ -70,8 +78,9 @@ pub struct Recorder {
     /// Closed before the instance is removed, which would be busy.
     buffers: Vec<Buffer>,
     instance: Instance,
-    /// Bytes of a page.
+    /// Bytes of a page, and pages of a buffer.
     page: usize,
+    pages: usize,
     /// The kernel may end the recording.
     has_end: bool,
     /// The reader has another clock.
@@ -103,7 +112,8 @@ impl Recorder {
         let header_page = events::read(&instance, "events/header_page").map_err(skip)?;
         let page =
             page_size(&header_page).ok_or_else(|| broken("events/header_page of tracefs has no data"))?;
-        follow(&instance, request)?;
+        let without = without(request);
+        request.process.map_or(Ok(()), |process| follow(&instance, process))?;
         // Takes some tenths of a second in an emulated machine: the recording begins behind it.
         let enabled = events::enable(&instance, &request.events);
         let alignment = request.align_clocks.then(|| ring.align()).flatten();
@@ -111,9 +121,17 @@ impl Recorder {
         let system = rustix::system::uname();
         let text = |name: &CStr| name.to_string_lossy().into_owned();
         let (release, hostname) = (text(system.release()), text(system.nodename()));
-        let began =
-            Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns, alignment };
-        ring.entry(&began).map_err(lost)?;
+        ring.entry(&Entry::Began {
+            release,
+            hostname,
+            header_page,
+            monotonic_ns,
+            realtime_ns,
+            error_ns,
+            alignment,
+            without,
+        })
+        .map_err(lost)?;
         events::marks(&instance)
             .iter()
             .chain(&enabled.entries)
@@ -125,7 +143,9 @@ impl Recorder {
         let has_end = request.until.is_some();
         request.until.iter().try_for_each(|event| stop_at(&instance, event, system.release()))?;
         let buffers = buffers(&instance).map_err(broken)?;
-        let recorder = Self { buffers, instance, page, has_end, align_clocks: request.align_clocks };
+        let pages = (request.buffer_kib as usize * 1024).div_ceil(page);
+        let align_clocks = request.align_clocks;
+        let recorder = Self { buffers, instance, page, pages, has_end, align_clocks };
         recorder.instance.write("tracing_on", "1").map_err(broken)?;
         // Threads that begin from here on are in the recording.
         statedump::all().try_for_each(|found| ring.entry(&Entry::Found(found))).map_err(lost)?;
@@ -159,7 +179,9 @@ impl Recorder {
                 self.buffers.iter().map(|buffer| PollFd::new(&buffer.pages, PollFlags::IN)).collect();
             // An interrupted wait is a short one.
             let _ = poll(&mut files, Some(&INTERVAL));
-            self.take(ring)?;
+            if self.take(ring)? < self.pages / LITTLE {
+                std::thread::sleep(PAUSE);
+            }
         }
         Ok(())
     }
@@ -173,7 +195,7 @@ impl Recorder {
         let has_happened = self.has_ended();
         // What comes from here on is of this process.
         let _ = self.instance.write("tracing_on", "0");
-        while self.take(ring).map_err(lost)? {}
+        while self.take(ring).map_err(lost)? == PAGES_MAX {}
         if has_happened {
             ring.entry(&Entry::Happened).map_err(lost)?;
         }
@@ -188,17 +210,17 @@ impl Recorder {
         self.has_end && events::read(&self.instance, "tracing_on").is_ok_and(|on| on.trim() == "0")
     }
 
-    /// Passes on what there is, of each CPU at most [`PAGES_MAX`] pages; gives whether there may be more.
-    fn take(&self, ring: &mut Ring) -> Result<bool, Errno> {
-        let mut is_more = false;
+    /// Passes on what there is, of each CPU at most [`PAGES_MAX`] pages; gives how many one had at most.
+    fn take(&self, ring: &mut Ring) -> Result<usize, Errno> {
+        let mut most = 0;
         for buffer in &self.buffers {
             let mut passed = 0;
             while passed < PAGES_MAX && self.pass(buffer, ring)? {
                 passed += 1;
             }
-            is_more |= passed == PAGES_MAX;
+            most = passed.max(most);
         }
-        Ok(is_more)
+        Ok(most)
     }
 
     /// Passes on the next page of a CPU; gives whether there was one.
@@ -233,18 +255,19 @@ fn stop_at(instance: &Instance, event: &Choice, release: &CStr) -> Result<(), Re
     events::stop_at(instance, event).map_err(skip)
 }
 
-/// Leaves out what is not asked for: other processes, or this one and those that take the recording.
-fn follow(instance: &Instance, request: &TraceRequest) -> Result<(), Report> {
-    if let Some(process) = request.process {
-        // Not every kernel follows forks: the option came with 4.7. What is left out would be left out with all its children.
-        let _ = instance.write("options/event-fork", "1");
-        return instance.write("set_event_pid", &process.to_string()).map_err(skip);
+/// Leaves out other processes.
+fn follow(instance: &Instance, process: u32) -> Result<(), Report> {
+    // Not every kernel follows forks: the option came with 4.7.
+    let _ = instance.write("options/event-fork", "1");
+    instance.write("set_event_pid", &process.to_string()).map_err(skip)
+}
+
+/// This process and those that take the recording, unless they are left out already.
+fn without(request: &TraceRequest) -> Vec<u32> {
+    match request.process {
+        Some(_) => Vec::new(),
+        None => request.without.iter().copied().chain([std::process::id()]).collect(),
     }
-    let without = request.without.iter().copied().chain([std::process::id()]);
-    let without: Vec<String> = without.map(|thread| thread.to_string()).collect();
-    // Before 5.7 what they do is recorded, too.
-    let _ = instance.write("set_event_notrace_pid", &without.join(" "));
-    Ok(())
 }
 
 /// The buffers of all CPUs.
@@ -271,7 +294,7 @@ fn page_size(header_page: &str) -> Option<usize> {
     let line = header_page.lines().find(|line| line.contains(" data;"))?;
     let number = |name: &str| -> Option<usize> { line.split(name).nth(1)?.split(';').next()?.parse().ok() };
     let size = number("offset:")?.checked_add(number("size:")?)?;
-    (size <= PAGE_MAX).then_some(size)
+    (1..=PAGE_MAX).contains(&size).then_some(size)
 }
 
 #[cfg(test)]

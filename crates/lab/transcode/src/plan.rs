@@ -13,6 +13,8 @@ pub(crate) struct Plan {
     /// Where thread, flags and depth of preemption are in a record.
     context: [Option<usize>; 3],
     steps: Vec<Step>,
+    /// It tells of other threads than the one that it is of.
+    is_of_others: bool,
 }
 
 /// What is done with a part of a record.
@@ -27,6 +29,13 @@ enum Step {
     /// A word here tells where elements of so many bytes are.
     Elements { at: usize, is_relative: bool, bytes: usize },
 }
+
+/// The system of events that tell which thread runs and which is woken.
+const SCHEDULER: &str = "sched";
+
+/// Flags of an event in a hardware or software interrupt: `TRACE_FLAG_HARDIRQ` and `TRACE_FLAG_SOFTIRQ` of
+/// include/linux/trace_events.h.
+const IN_INTERRUPT: u8 = 0x08 | 0x10;
 
 /// The width of the three parts of a context.
 const CONTEXT_SIZES: [usize; 3] = [4, 1, 1];
@@ -51,7 +60,7 @@ impl Plan {
         let place =
             |name: &str| format.common.iter().find(|field| field.name == name).map(|field| field.offset);
         let context = ["common_pid", "common_flags", "common_preempt_count"].map(place);
-        class.is_valid().then_some(Self { class, context, steps })
+        class.is_valid().then_some(Self { class, context, steps, is_of_others: system == SCHEDULER })
     }
 
     /// The context of a record; what it does not have is 0.
@@ -64,6 +73,12 @@ impl Plan {
             at += size;
         }
         context
+    }
+
+    /// Whether an event with this context is what one of these threads does, and neither an interrupt nor about other threads.
+    pub(crate) fn is_own(&self, context: &[u8; CONTEXT], threads: &[u32]) -> bool {
+        let [a, b, c, d, flags, _] = *context;
+        !self.is_of_others && flags & IN_INTERRUPT == 0 && threads.contains(&u32::from_le_bytes([a, b, c, d]))
     }
 
     /// Adds the fields of a record; nothing is promised of `fields` if the record is shorter than its format says.
@@ -199,6 +214,19 @@ mod tests {
         lying[19] = 0xff;
         assert_eq!(fields(&lying), None);
         assert_eq!(plan.context(&[1, 2, 3]), [0, 0, 0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn what_a_thread_does_itself_is_neither_an_interrupt_nor_scheduling() {
+        let plan = plan();
+        let context = |thread: u8, flags: u8| [thread, 0, 0, 0, flags, 0];
+        assert!(plan.is_own(&context(7, 1), &[6, 7]));
+        assert!(!plan.is_own(&context(8, 1), &[6, 7]));
+        assert!(!plan.is_own(&context(7, 1), &[]));
+        assert!(!plan.is_own(&context(7, 0x08), &[7]), "an interrupt");
+        assert!(!plan.is_own(&context(7, 0x11), &[7]), "a software interrupt");
+        let switch = Plan::new("sched", &Format::parse(TEXT).expect("a format")).expect("a plan");
+        assert!(!switch.is_own(&context(7, 1), &[7]));
     }
 
     #[test]

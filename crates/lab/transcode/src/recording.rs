@@ -158,8 +158,16 @@ impl Recording {
     }
 
     fn begin(&mut self, began: Entry) -> Result<(), Error> {
-        let Entry::Began { release, hostname, header_page, monotonic_ns, realtime_ns, error_ns, alignment } =
-            began
+        let Entry::Began {
+            release,
+            hostname,
+            header_page,
+            monotonic_ns,
+            realtime_ns,
+            error_ns,
+            alignment,
+            without,
+        } = began
         else {
             return self.unreadable();
         };
@@ -170,7 +178,8 @@ impl Recording {
             Metadata { uuid: uuid(), environment, classes: Marks::classes(), ..Metadata::default() };
         let own = Clock::own(Alignment { monotonic_ns, realtime_ns, error_ns });
         self.clock_is(alignment.map_or(own, Clock::aligned));
-        let transcoder = Transcoder::create(&self.folder, &self.metadata, layout)?.with_tail(self.tail);
+        let transcoder = Transcoder::create(&self.folder, &self.metadata, layout)?;
+        let transcoder = transcoder.with_tail(self.tail).without(without);
         let marks = Marks::new(&transcoder, monotonic_ns)?;
         self.trace = Some((transcoder, marks));
         (self.summary.folder, self.summary.release) = (Some(self.folder.clone()), release);

@@ -35,6 +35,8 @@ pub struct Transcoder {
     fields: Vec<u8>,
     counts: Counts,
     tail: Option<u64>,
+    /// Threads whose own events are left out.
+    without: Vec<u32>,
     /// The time of the latest event.
     latest: u64,
 }
@@ -49,13 +51,19 @@ impl Transcoder {
         let writer = Writer::create(folder, metadata)?;
         let (plans, cpus) = (HashMap::new(), HashMap::new());
         let (fields, counts) = (Vec::new(), Counts::default());
-        Ok(Self { writer, layout, plans, cpus, fields, counts, tail: None, latest: 0 })
+        Ok(Self { writer, layout, plans, cpus, fields, counts, tail: None, without: Vec::new(), latest: 0 })
     }
 
     /// Keeps of each CPU only what is at most so many nanoseconds before its last event, and a little more.
     #[must_use]
     pub fn with_tail(self, time: Option<u64>) -> Self {
         Self { tail: time, ..self }
+    }
+
+    /// Leaves out what these threads do themselves.
+    #[must_use]
+    pub fn without(self, threads: Vec<u32>) -> Self {
+        Self { without: threads, ..self }
     }
 
     /// An event that may come, of this system. The first of a number counts.
@@ -88,7 +96,7 @@ impl Transcoder {
     ///
     /// When the trace cannot be written.
     pub fn page(&mut self, cpu: u32, bytes: &[u8]) -> Result<(), Error> {
-        let Self { writer, cpus, plans, fields, counts, tail, latest, .. } = self;
+        let Self { writer, cpus, plans, fields, counts, tail, without, latest, .. } = self;
         let Ok(page) = Page::read(self.layout, bytes) else {
             counts.unreadable += 1;
             return Ok(());
@@ -123,9 +131,13 @@ impl Transcoder {
             let plan = id.and_then(|id| plans.get(&id));
             match plan.filter(|plan| plan.fields(record.data, fields).is_some()) {
                 Some(plan) => {
+                    let context = plan.context(record.data);
+                    if plan.is_own(&context, without) {
+                        continue;
+                    }
                     counts.events += 1;
                     *latest = record.time.max(*latest);
-                    stream.event(plan.class.id, record.time, &plan.context(record.data), fields)?;
+                    stream.event(plan.class.id, record.time, &context, fields)?;
                 }
                 None => counts.unreadable += 1,
             }
@@ -235,6 +247,23 @@ mod tests {
         assert_eq!(counts, Counts { events: 1, lost: 5, gaps: 1, unreadable: 3 });
         let trace = Trace::open(&place.0.path().join("trace")).expect("it is a trace");
         assert_eq!((place.events().len(), trace.lost()), (1, 6));
+    }
+
+    #[test]
+    fn what_takes_the_recording_is_not_in_it() {
+        let (place, transcoder) = Place::transcoder();
+        let mut transcoder = transcoder.without(vec![3, 7]);
+        let of = |thread: i32, value| {
+            let mut record = record(9, value);
+            record[4..8].copy_from_slice(&thread.to_le_bytes());
+            record
+        };
+        let records = [of(7, 1), of(8, 2), of(3, 3), of(0, 4)];
+        transcoder.page(0, &page(100, 0, &records)).expect("written");
+        let counts = transcoder.finish().expect("written");
+        assert_eq!(counts, Counts { events: 2, ..Counts::default() });
+        let values: Vec<_> = place.events().into_iter().map(|(.., value)| value).collect();
+        assert_eq!(values, ["2", "4"]);
     }
 
     #[test]
