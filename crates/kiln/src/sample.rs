@@ -15,8 +15,9 @@ use crate::workload;
 /// Takes samples and gives the exit code.
 pub(crate) fn sample(args: &Sample) -> Result<u8> {
     check([("--flame", &args.flame), ("--folded", &args.folded)])?;
-    let order = workload::order(&instruments::SAMPLE, &args.workload, &args.place, |workload| {
-        Ok(args.request(workload).map_err(WrongUsage)?)
+    let place = args.place();
+    let order = workload::order(&instruments::SAMPLE, &args.workload, &place, |workload| {
+        Ok(args.request(workload, &place).map_err(WrongUsage)?)
     })?;
     let text = if args.tree { report::sample::tree } else { report::sample::text };
     let file = |path: &Option<PathBuf>, content| path.clone().map(|path| File { path, content });
@@ -35,6 +36,6 @@ pub(crate) fn sample(args: &Sample) -> Result<u8> {
             json: args.json,
             live: false,
         },
-        &args.place,
+        &place,
     )
 }

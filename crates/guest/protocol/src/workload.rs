@@ -22,6 +22,12 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// Whether the instructions of it are known by a clock that goes by them. While nothing runs, that goes by the time of the host.
+    #[must_use]
+    pub fn may_go_by_clock(&self) -> bool {
+        !self.command.is_empty() && !self.everywhere
+    }
+
     /// What of it cannot be meant, if anything.
     #[must_use]
     pub fn wrong(&self) -> Option<String> {

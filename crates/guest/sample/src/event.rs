@@ -5,7 +5,7 @@ use harness::perf::flags::{
     COMM, DISABLED, ENABLE_ON_EXEC, EXCLUDE_CALLCHAIN_USER, EXCLUDE_HV, EXCLUDE_IDLE, EXCLUDE_KERNEL,
     INHERIT, MMAP, MMAP2, SAMPLE_ID_ALL, TASK,
 };
-use harness::perf::{self, Attributes, Ring, number, online_cpus};
+use harness::perf::{self, Attributes, Ring, TASK_CLOCK, number, online_cpus};
 use protocol::Report;
 use protocol::sample::SampleRequest;
 use rustix::fd::OwnedFd;
@@ -33,10 +33,13 @@ impl Events {
     /// `skip` if this kernel or this user has no such samples.
     pub(crate) fn open(request: &SampleRequest, process: Option<Pid>) -> Result<Self, Report> {
         let not = |why: String| skip(format!("{}: {why}", request.event));
-        let number = number(&request.event).map_err(not)?;
+        let (number, period) = match request.by_clock() {
+            Some(nanoseconds) => (TASK_CLOCK, nanoseconds),
+            None => (number(&request.event).map_err(not)?, request.period),
+        };
         let process = process.filter(|_| !request.workload.everywhere);
         let attributes = Attributes {
-            sample_period: request.period,
+            sample_period: period,
             sample_type: TYPE,
             sample_regs_user: REGISTERS,
             sample_stack_user: request.stack,

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use hardware::Device;
-use hardware::part::INSTRUCTION_NS;
-use protocol::count::{CountRequest, Counter, Event, Part, WrongEvent};
+use protocol::count::{CountRequest, Event, Part, WrongEvent};
 use script::nearest::nearest;
 
 use super::{OUTPUT, Place, Workload};
@@ -60,15 +58,9 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Where it is counted. QEMU has no unit that counts instructions, but a clock that goes by them: a machine gets that
-    /// if instructions are named, and nothing speaks against it.
+    /// Where it is counted.
     pub(crate) fn place(&self) -> Place {
-        let mut place = self.place.clone();
-        let is_named = self.events.iter().any(|event| event.counter() == Counter::INSTRUCTIONS);
-        if is_named && !self.workload.everywhere && place.may_have_instruction_clock() {
-            place.machine.device.extend(Device::instruction_clock());
-        }
-        place
+        self.place.with_clock_for(&self.events, &self.workload)
     }
 
     fn per(&self) -> Option<Part> {
@@ -79,13 +71,12 @@ impl Count {
     /// What is asked, of this workload in the machine of a place.
     pub(crate) fn request(&self, workload: protocol::workload::Workload, place: &Place) -> CountRequest {
         let usual = || EVENTS.iter().filter_map(|name| name.parse().ok()).collect();
-        let has_clock = place.machine().hardware.has_instruction_clock();
         CountRequest {
             events: if self.events.is_empty() { usual() } else { self.events.clone() },
             workload,
             per: self.per(),
             interval_ms: self.interval.map(units::milliseconds),
-            instruction_ns: has_clock.then_some(INSTRUCTION_NS),
+            instruction_ns: place.instruction_ns(),
         }
     }
 }

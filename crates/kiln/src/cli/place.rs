@@ -1,13 +1,17 @@
 //! Where an instrument runs.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
+use hardware::Device;
+use hardware::part::INSTRUCTION_NS;
 use kernel::Locator;
 use lab::request::{KernelRequest, MachineRequest};
+use protocol::count::{Counter, Event};
 
 use super::machine::AccelName;
-use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions};
+use super::{BuildOptions, MachineOptions, OUTPUT, UserSpaceOptions, Workload};
 use crate::units;
 
 /// This host, or a machine.
@@ -46,8 +50,24 @@ impl Place {
             && self.results.is_none()
     }
 
+    /// The same for these events of a workload. QEMU has no unit that counts instructions, but a clock that goes by them: a machine gets
+    /// that if instructions are named, and nothing speaks against it.
+    pub(crate) fn with_clock_for(&self, events: &[Event], workload: &Workload) -> Self {
+        let mut place = self.clone();
+        let is_named = events.iter().any(|event| event.counter() == Counter::INSTRUCTIONS);
+        if is_named && !workload.everywhere && self.may_have_instruction_clock() {
+            place.machine.device.extend(Device::instruction_clock());
+        }
+        place
+    }
+
+    /// How many nanoseconds an instruction takes, if the machine's clock goes by instructions.
+    pub(crate) fn instruction_ns(&self) -> Option<NonZeroU32> {
+        self.machine().hardware.has_instruction_clock().then_some(INSTRUCTION_NS)
+    }
+
     /// Whether the machine can have a clock that goes by instructions, and has none yet: QEMU's TCG with one CPU.
-    pub(crate) fn may_have_instruction_clock(&self) -> bool {
+    fn may_have_instruction_clock(&self) -> bool {
         let is_emulated = self.kernel.as_ref().is_some_and(|kernel| *kernel != Locator::UmlDeb)
             && !matches!(self.machine.accel, AccelName::Kvm);
         let hardware = self.machine().hardware;

@@ -14,6 +14,9 @@ use crate::units;
 const CLOCK: Duration = Duration::from_nanos(1_003_009);
 const HARDWARE: u64 = 1_000_003;
 
+/// The same where the clock goes by instructions: about as many as in that time.
+const INSTRUCTIONS: u64 = 125_003;
+
 /// Below its help.
 pub(super) const HELP: &str = "\
 Examples:
@@ -23,6 +26,7 @@ Examples:
   kiln sample --tree --in deb:latest-cloud --event kprobe:vfs_read --exec ./load    who calls this function
   kiln sample --every 250us --duration 10s                   everything on this host
   kiln sample --in deb:latest-cloud --event block:block_rq_issue --exec ./load
+  kiln sample --in deb:latest-cloud --event instructions --exec ./load       where the instructions go, the same each time
 
 Functions of programs have names where their files have symbols; inlined functions where there is debug information. Code in which the kernel \
 has interrupts off is seen where it turns them on, unless the CPU's own counters take the samples (--event cycles). Exit codes: 0 sampled, 2 wrong \
@@ -34,7 +38,7 @@ pub(crate) struct Sample {
     /// Take samples at this event: a clock, or any that kiln count counts
     #[arg(long, value_name = "EVENT", default_value = "cpu-clock", value_parser = event)]
     pub(crate) event: Event,
-    /// From sample to sample: a time for a clock, or a number of events [default: 1003us, 1000003 for events of the CPU, otherwise each]
+    /// From sample to sample: a time for a clock, or a number of events [default: 1003us, 1000003 for events of the CPU, 125003 for instructions of a machine, otherwise each]
     #[arg(long, value_name = "TIME|COUNT")]
     pub(crate) every: Option<String>,
     /// Bytes of a program's stack that are copied to find its calls; 0 for the functions alone
@@ -59,19 +63,30 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// What is asked, of this workload.
+    /// Where samples are taken.
+    pub(crate) fn place(&self) -> Place {
+        self.place.with_clock_for(std::slice::from_ref(&self.event), &self.workload)
+    }
+
+    /// What is asked, of this workload in the machine of a place.
     ///
     /// # Errors
     ///
     /// What of it cannot be meant.
-    pub(crate) fn request(&self, workload: protocol::workload::Workload) -> Result<SampleRequest, String> {
+    pub(crate) fn request(
+        &self,
+        workload: protocol::workload::Workload,
+        place: &Place,
+    ) -> Result<SampleRequest, String> {
         let event = self.event.clone();
+        let instruction_ns = place.instruction_ns();
         let period = match &self.every {
+            None if instruction_ns.is_some() && event.counter() == Counter::INSTRUCTIONS => INSTRUCTIONS,
             None => default_period(&event),
             Some(text) if event.is_time() => units::nanoseconds(units::fine_duration(text)?),
             Some(text) => text.parse().map_err(|_| format!("--every {text}: a number of events is meant"))?,
         };
-        let request = SampleRequest { event, period, stack: self.stack, workload };
+        let request = SampleRequest { event, period, stack: self.stack, workload, instruction_ns };
         request.validate().map_err(|error| error.to_string())?;
         Ok(request)
     }

@@ -1,6 +1,7 @@
 //! `kiln sample`: programs of which it is known where they are.
 
-use protocol::sample::{Part, SampleReport};
+use protocol::count::CountReport;
+use protocol::sample::{Node, Part, SampleReport};
 
 use crate::support::{COMPLETE, Done, KERNEL, Place, text};
 
@@ -40,6 +41,7 @@ fn a_probe_shows_who_calls_a_function_of_the_kernel() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_program_is_where_it_computes_on_two_kernels() {
     let place = Place::new();
     let program = place.script("busy", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");
@@ -54,6 +56,23 @@ fn a_program_is_where_it_computes_on_two_kernels() {
         assert!(user(Part::User) > user(Part::Kernel), "{kernel}: {:?}", report.functions);
         assert!(report.missing.is_empty(), "{:?}", report.missing);
     }
+}
+
+#[test]
+fn instructions_of_a_machine_are_sampled_by_its_clock() {
+    let place = Place::new();
+    let program = place.program("loop", "for (volatile int i = 0; i < 10000000; i++);");
+    let machine = ["--in", KERNEL, "--json", "--exec", text(&program)];
+    let count = [&["count", "--events", "instructions"][..], &machine].concat();
+    let counted: CountReport = place.kiln(count).run().expect(0).stated();
+    // Each sample takes some thousands of instructions itself.
+    let sample = [&["sample", "--event", "instructions", "--every", "100000"][..], &machine].concat();
+    let report = sampled(&place.kiln(sample).run().expect(0));
+    let expected = counted.counted[0].value / 100_000;
+    assert!(report.samples.abs_diff(expected) <= expected / 5, "{} of {expected}", report.samples);
+    let of_main = |node: &&Node| report.functions[node.function as usize].name == "main";
+    let own: u64 = report.nodes.iter().filter(of_main).map(|node| node.own).sum();
+    assert!(own >= report.samples / 2, "{own} of {}", report.samples);
 }
 
 #[test]

@@ -116,8 +116,9 @@ fn head(report: &SampleReport) -> String {
         (false, 1) => "one at each event".to_owned(),
         (false, period) => format!("one each {} events", count(period)),
     };
+    let clock = if request.by_clock().is_some() { ", by the machine's clock" } else { "" };
     format!(
-        "{}: {} samples of {} in {}, {every}\n",
+        "{}: {} samples of {} in {}, {every}{clock}\n",
         crate::count::what(&request.workload, report.status, report.signal),
         count(report.samples),
         request.event,
@@ -265,6 +266,7 @@ mod tests {
                     command: ["load", "\u{1b}[31m"].map(str::to_owned).to_vec(),
                     ..Workload::default()
                 },
+                instruction_ns: None,
             },
             elapsed_ns: 2_000_000_000,
             status: Some(0),

@@ -63,9 +63,8 @@ impl CountRequest {
     /// What the CPU need not count, since it is the time that the command runs: the nanoseconds of one.
     #[must_use]
     pub fn by_clock(&self, event: &Event) -> Option<NonZeroU32> {
-        // While nothing runs, the clock goes by the time of the host.
-        let is_of_command = !self.workload.command.is_empty() && !self.workload.everywhere;
-        self.instruction_ns.filter(|_| is_of_command && event.counter() == Counter::INSTRUCTIONS)
+        self.instruction_ns
+            .filter(|_| self.workload.may_go_by_clock() && event.counter() == Counter::INSTRUCTIONS)
     }
 
     fn wrong_events(&self) -> Option<String> {

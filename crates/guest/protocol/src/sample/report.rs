@@ -159,6 +159,7 @@ mod tests {
                 period: 1_000_000,
                 stack: 8192,
                 workload: Workload { command: vec!["load".to_owned()], ..Workload::default() },
+                instruction_ns: None,
             },
             elapsed_ns: 5,
             status: Some(0),

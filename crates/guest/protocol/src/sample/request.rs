@@ -1,9 +1,11 @@
 //! What the instrument is asked.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::count::Event;
+use crate::count::{Counter, Event};
 use crate::workload::Workload;
 
 /// The shortest time from sample to sample, in nanoseconds: the kernel takes no more than 100,000 in a second unless it is asked
@@ -25,6 +27,9 @@ pub struct SampleRequest {
     pub stack: u32,
     /// Whose samples.
     pub workload: Workload,
+    /// On a machine whose clock goes by instructions: how many nanoseconds each takes. `instructions` of the command go by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instruction_ns: Option<NonZeroU32>,
 }
 
 /// A request that cannot be meant: what is wrong, and what is allowed.
@@ -33,17 +38,32 @@ pub struct SampleRequest {
 pub struct WrongRequest(String);
 
 impl SampleRequest {
+    /// The nanoseconds from sample to sample, if samples of instructions are taken by the time that the command runs.
+    #[must_use]
+    pub fn by_clock(&self) -> Option<u64> {
+        let is_counted = self.workload.may_go_by_clock() && self.event.counter() == Counter::INSTRUCTIONS;
+        let nanoseconds = self.instruction_ns.filter(|_| is_counted)?;
+        Some(self.period.saturating_mul(u64::from(nanoseconds.get())))
+    }
+
     /// Checks that all numbers are in their ranges.
     ///
     /// # Errors
     ///
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), WrongRequest> {
+        let by_time = self.by_clock().or_else(|| self.event.is_time().then_some(self.period));
         let wrong = match (self.period, self.stack) {
             (0, _) => Some("samples are taken at each event, or at each so many".to_owned()),
-            (1..PERIOD_MIN_NS, _) if self.event.is_time() => {
-                Some("a clock gives samples each 10 us or more rarely".to_owned())
-            }
+            _ if by_time.is_some_and(|time| time < PERIOD_MIN_NS) => Some(match self.instruction_ns {
+                Some(each) if self.by_clock().is_some() => {
+                    format!(
+                        "samples are taken each {} instructions or more rarely",
+                        PERIOD_MIN_NS / u64::from(each.get())
+                    )
+                }
+                _ => "a clock gives samples each 10 us or more rarely".to_owned(),
+            }),
             // Half of all numbers: the kernel takes no larger ones.
             (0x8000_0000_0000_0000.., _) => Some(format!("no sample after {} events", self.period)),
             (_, stack) if stack > STACK_MAX || stack % 8 != 0 => {
@@ -62,7 +82,7 @@ mod tests {
     fn request(event: &str, period: u64, stack: u32) -> Result<(), String> {
         let workload = Workload { command: vec!["true".to_owned()], ..Workload::default() };
         let event = event.parse().expect("an event");
-        let request = SampleRequest { event, period, stack, workload };
+        let request = SampleRequest { event, period, stack, workload, instruction_ns: NonZeroU32::new(8) };
         request.validate().map_err(|error| error.to_string())
     }
 
@@ -70,10 +90,12 @@ mod tests {
     fn only_what_can_be_meant_is_taken() {
         assert_eq!(request("cpu-clock", 1_000_000, 8192), Ok(()));
         assert_eq!(request("page-faults", 1, 0), Ok(()));
+        assert_eq!(request("instructions", 1250, 0), Ok(()));
         for (event, period, stack, why) in [
             ("page-faults", 0, 0, "each event"),
             ("cpu-clock", 9_999, 0, "each 10 us"),
             ("page-faults", u64::MAX, 0, "no sample after"),
+            ("instructions", 1249, 0, "each 1250 instructions"),
             ("cpu-clock", 1_000_000, 12, "a multiple of 8"),
             ("cpu-clock", 1_000_000, 64 << 10, "at most 61440"),
         ] {

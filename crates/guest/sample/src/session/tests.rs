@@ -9,7 +9,13 @@ use super::*;
 fn request(event: &str, period: u64, script: &str) -> SampleRequest {
     let command = ["sh", "-c", script].map(str::to_owned).to_vec();
     let workload = Workload { command, ..Workload::default() };
-    SampleRequest { event: event.parse().expect("an event"), period, stack: 8192, workload }
+    SampleRequest {
+        event: event.parse().expect("an event"),
+        period,
+        stack: 8192,
+        workload,
+        instruction_ns: None,
+    }
 }
 
 /// The report; nothing where this user or kernel has no samples, which it says.
