@@ -47,6 +47,7 @@ pub(crate) fn hazard(args: &cli::Hazard) -> Result<u8> {
         progress: Progress::new(),
         json: args.json,
         is_found: Arc::clone(&is_found),
+        has_looked: false,
         program: args.exec.as_deref().and_then(Program::open),
     };
     let view = View { format: Format::Human, color: false, verbose: false };
@@ -61,6 +62,8 @@ struct Collector {
     progress: Progress,
     json: bool,
     is_found: Arc<AtomicBool>,
+    /// Something ran in which hazards were looked for.
+    has_looked: bool,
     /// The program, if one runs.
     program: Option<Program>,
 }
@@ -76,7 +79,7 @@ impl Listener for Collector {
                 self.is_found.store(true, Ordering::Relaxed);
                 let hazard = match (**hazard).clone() {
                     Hazard::LockSpin(spin) => Hazard::LockSpin(self.named(spin)),
-                    wait @ Hazard::LockWait(_) => wait,
+                    other @ (Hazard::LockWait(_) | Hazard::Write(_)) => other,
                 };
                 self.hazards.add(case, hazard);
                 self.progress.show(&self.hazards.progress());
@@ -105,6 +108,7 @@ impl Collector {
 
     /// Shows why a Run did not pass.
     fn finished(&mut self, run: &Run) {
+        self.has_looked |= !matches!(run.outcome, Outcome::Skip | Outcome::Broken);
         if run.outcome != Outcome::Pass {
             run.evidence.iter().for_each(|line| self.progress.note(&safe(line)));
             let reason = format!("{}: {}: {}", safe(&run.case), run.outcome.name(), safe(&run.reason));
@@ -118,6 +122,8 @@ impl listeners::Report for Collector {
         self.progress.clear();
         let json =
             self.json.then(|| report::json_line(&self.hazards)).transpose().map_err(io::Error::other)?;
-        print(&json.unwrap_or_else(|| self.hazards.text())).map_err(io::Error::other)
+        let has_looked = self.has_looked || self.is_found.load(Ordering::Relaxed);
+        let text = || if has_looked { self.hazards.text() } else { String::new() };
+        print(&json.unwrap_or_else(text)).map_err(io::Error::other)
     }
 }

@@ -126,7 +126,7 @@ fn what_is_no_hazard_or_no_machine_for_it_is_one_clear_message() {
         (&["--in", KERNEL, "--exec", exec, "--when", "cache-misses>5"], "no hazard"),
         (
             &["--in", KERNEL, "--exec", exec, "--when", "lock-wait>1ms"],
-            "or lock-wait>100ms, for 10ms to 3600s",
+            "lock-wait>100ms, for 10ms to 3600s, or write:SYMBOL",
         ),
         (&["--in", KERNEL, "--exec", exec, "--accel", "kvm"], "kvm"),
         (&["--in", UML, "--exec", exec], "User-Mode Linux"),
@@ -183,6 +183,45 @@ fn who_sleeps_for_something_else_does_not_sleep_for_a_lock() {
     let done =
         place.kiln(["hazard", "--in", KERNEL, "--when", "lock-wait>100ms", "--exec", text(&program)]).run();
     assert_eq!(done.stdout, "no task slept for a lock for more than 100.0 ms\n", "{}", done.stderr);
+}
+
+#[test]
+fn who_writes_to_a_variable_of_the_kernel_is_found() {
+    let place = Place::new();
+    let program =
+        place.program("load", "for (int i = 0; i < 3; i++) if (!fork()) _exit(0); while (wait(0) > 0) ;");
+    for kernel in [KERNEL, NEWER] {
+        let call =
+            ["hazard", "--in", kernel, "--when", "write:total_forks", "--json", "--exec", text(&program)];
+        let found: Value = place.kiln(call).run().expect(1).stated();
+        let writes = found["writes"].as_array().expect("a list");
+        let is_of_load = |write: &&Value| write["task"]["name"] == "load";
+        let written: Vec<&Value> = writes.iter().filter(is_of_load).collect();
+        assert_eq!(written.len(), 3, "{kernel}: {found:#}");
+        for write in written {
+            let value = |when: &str| write[when].as_u64().expect("a number");
+            assert_eq!(value("after"), value("before") + 1, "{write:#}");
+            assert!(names(&write["calls"], "text")[0].starts_with("copy_process+"), "{write:#}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_watched_is_one_clear_message() {
+    let place = Place::new();
+    let program = place.program("load", "");
+    for (variable, message) in [
+        ("no_such_symbol", "the kernel has no no_such_symbol"),
+        ("runqueues", "each CPU has a runqueues of its own"),
+        ("total_forks+0x10000", "total_forks has "),
+    ] {
+        let condition = format!("write:{variable}");
+        let done = place
+            .kiln(["hazard", "--in", KERNEL, "--when", &condition, "--exec", text(&program)])
+            .run()
+            .expect(4);
+        assert!(done.stderr.contains(message), "{variable}: {}", done.stderr);
+    }
 }
 
 /// Two CPUs want one lock again and again: each time the one has it, and the other waits for it.

@@ -47,6 +47,14 @@ impl Symbols {
         self.all.iter().find(|(_, _, other)| other == name).map(|(address, ..)| *address)
     }
 
+    /// Where a symbol is, up to the next one behind it.
+    pub(crate) fn range(&self, name: &str) -> Option<Range<u64>> {
+        let begin = self.address(name)?;
+        let behind = self.all.partition_point(|(address, ..)| *address <= begin);
+        let end = self.all.get(behind).map_or(begin, |(end, ..)| *end);
+        Some(begin..end)
+    }
+
     /// Where the functions are whose names are wanted.
     pub(crate) fn functions(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
         let found = self.all.iter().filter(|(_, _, name)| is_wanted(name));

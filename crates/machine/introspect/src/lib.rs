@@ -1,6 +1,6 @@
 //! What a kernel does, read from the memory of its machine: nobody in it is asked, so that it may hang or be dead.
 //!
-//! * [`Kernel`]: which tasks there are, where they are, and which locks they hold; what is where
+//! * [`Kernel`]: which tasks there are, where they are, and which locks they hold; what is where; [`Known`]: one that was found before
 //! * [`Sleepers`]: who sleeps for a [`Lock`], looked for again and again
 //! * [`Physical`]: what has to be there for it: memory, and the page tables of a CPU; [`Dump`] has both in a file
 //!
@@ -12,6 +12,7 @@ mod code;
 mod dump;
 mod image;
 mod kallsyms;
+mod known;
 mod locks;
 mod memory;
 mod modules;
@@ -22,11 +23,13 @@ mod stack;
 mod tasks;
 mod text;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use code::Code;
 pub use code::Missing;
 pub use dump::{Dump, WrongDump};
+pub use known::Known;
 pub use locks::Lock;
 use memory::Memory;
 pub use memory::Physical;
@@ -57,6 +60,17 @@ impl Tables {
         const FIVE_LEVELS: u64 = 1 << 12;
         Self { cr3, has_five_levels: cr4 & FIVE_LEVELS != 0 }
     }
+}
+
+/// Why a variable of a kernel has no place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoVariable {
+    /// Nothing is called so.
+    #[error("the kernel has no {0}, or no CONFIG_KALLSYMS_ALL, without which it lists functions alone")]
+    Unknown(String),
+    /// There are several.
+    #[error("each CPU has a {0} of its own")]
+    OfEachCpu(String),
 }
 
 /// The kernel of a machine, found in its memory.
@@ -125,6 +139,21 @@ impl<'a> Kernel<'a> {
     /// What is at an address of its code, as it prints that itself: `schedule+0x5e/0xd0`.
     pub fn function(&mut self, address: u64) -> Option<String> {
         self.code.name(&mut self.memory, address)
+    }
+
+    /// Where data of this name is, up to the next symbol.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or each CPU has one of its own.
+    pub fn variable(&self, name: &str) -> Result<Range<u64>, NoVariable> {
+        let symbols = &self.code.symbols;
+        let range = symbols.range(name).ok_or_else(|| NoVariable::Unknown(name.to_owned()))?;
+        let limit = |name| symbols.address(name).unwrap_or(0);
+        if (limit("__per_cpu_start")..limit("__per_cpu_end")).contains(&range.start) {
+            return Err(NoVariable::OfEachCpu(name.to_owned()));
+        }
+        Ok(range)
     }
 
     /// What of its data is at an address: `jiffies`, `runqueues of CPU 1`, `on_cpu of cat (17)`, `an object of filp`.

@@ -1,9 +1,9 @@
 //! Tasks that sleep for a lock of the kernel, looked for again and again while the machine runs.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::code::{Code, Missing};
+use crate::code::Missing;
+use crate::known::Known;
 use crate::locks::KINDS;
 use crate::memory::{Memory, Physical};
 use crate::tasks::{self, Layout};
@@ -12,14 +12,9 @@ use crate::{Kernel, Tables};
 /// Bytes of a stack in which a task is that sleeps for a lock: above are only the frames of the scheduler.
 const FRAMES: usize = 1024;
 
-/// The top of the kernel's own page tables, which are there as long as it runs.
-const OWN_TABLES: &str = "init_top_pgt";
-
 /// How tasks that sleep for a lock are found in a kernel.
 pub struct Sleepers {
-    code: Arc<Code>,
-    root: u64,
-    levels: u32,
+    known: Known,
     layout: Layout,
     /// Where a task has how often it left its CPU: by itself, and otherwise.
     switches: [u64; 2],
@@ -50,27 +45,26 @@ impl Sleepers {
     ///
     /// What the machine does not show.
     pub fn find(physical: &mut dyn Physical, tables: Tables) -> Result<Self, Missing> {
-        let Kernel { mut memory, code } = Kernel::find(physical, tables)?;
-        let own = code.symbols.address(OWN_TABLES).and_then(|address| memory.translate(address));
-        let (root, _) = own.ok_or(Missing::Symbols)?;
+        let known = Known::find(physical, tables)?;
+        let code = &known.code;
         let functions = code.symbols.functions(|name| KINDS.iter().any(|kind| kind.sleeps_in(name)));
         let ends = (functions.iter().map(|it| it.start).min(), functions.iter().map(|it| it.end).max());
         let range = ends.0.unwrap_or(0)..ends.1.unwrap_or(0);
         let layout = Layout::of(&code.types)?;
         let member = |name| code.types.offset("task_struct", &[name]).ok_or(Missing::Member(name));
         let switches = [member("nvcsw")?, member("nivcsw")?];
-        Ok(Self { levels: memory.levels(), root, layout, switches, functions, range, code })
+        Ok(Self { layout, switches, functions, range, known })
     }
 
     /// The kernel itself, as it is now.
     pub fn kernel<'a>(&self, physical: &'a mut dyn Physical) -> Kernel<'a> {
-        Kernel { memory: Memory::new(physical, self.root, self.levels), code: Arc::clone(&self.code) }
+        self.known.kernel(physical)
     }
 
     /// Those that seem to sleep for a lock. The machine may run: what is read may be of two moments.
     pub fn look(&self, physical: &mut dyn Physical) -> Vec<Sleeper> {
-        let mut memory = Memory::new(physical, self.root, self.levels);
-        let all = tasks::all(&self.code, &self.layout, &mut memory).unwrap_or_default();
+        let mut memory = self.known.memory(physical);
+        let all = tasks::all(&self.known.code, &self.layout, &mut memory).unwrap_or_default();
         all.into_iter().filter_map(|task| self.sleeper(&mut memory, task)).collect()
     }
 

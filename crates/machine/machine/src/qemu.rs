@@ -5,8 +5,10 @@
 //! * [`snapshot`]: its state, kept and restored
 //! * [`symbol`]: the names of functions
 //! * [`processors`]: its registers; [`tasks`]: its tasks; [`hazard`]: where a CPU waits for too long; [`sleepers`]: who sleeps for a lock
+//! * [`mod@watch`]: who writes to what is watched, through its stub for debuggers, [`gdb`]
 
 mod args;
+mod gdb;
 mod hazard;
 mod monitor;
 mod processors;
@@ -15,6 +17,7 @@ mod sleepers;
 mod snapshot;
 mod symbol;
 mod tasks;
+mod watch;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
@@ -31,7 +34,7 @@ use serde_json::Value;
 use crate::Death;
 use crate::accel::Accel;
 use crate::error::Error;
-use crate::hazards::{Spin, Wait};
+use crate::hazards::{Spin, Variable, Wait, Write};
 use crate::host::QemuProgram;
 use crate::spec::Spec;
 use crate::tcg;
@@ -42,6 +45,7 @@ use crate::vmm::{Driver, Provocation, Raw};
 use args::Executor;
 use monitor::Monitor;
 use symbol::Symbols;
+use watch::Watch;
 
 /// Where a machine that is started by hand has its parts, in the folder where QEMU is started.
 pub mod files {
@@ -100,7 +104,11 @@ pub(crate) fn launch(
     let memory = parts.memory()?;
     let symbols = files.system_map.map(|map| Symbols::new(map, memory));
     let inherited = parts.into_inherited().into_iter().chain([its_monitor]).collect();
-    Ok(Launch { command, inherited, driver: Box::new(Qemu { monitor, symbols, sleepers: None }) })
+    Ok(Launch {
+        command,
+        inherited,
+        driver: Box::new(Qemu { monitor, symbols, sleepers: None, watch: None }),
+    })
 }
 
 fn command(spec: &Spec, accel: Accel, files: Files<'_>, numbers: &Numbers, monitor: i32) -> Command {
@@ -120,6 +128,7 @@ struct Qemu {
     monitor: Monitor,
     symbols: Option<Symbols>,
     sleepers: Option<sleepers::Found>,
+    watch: Option<Watch>,
 }
 
 impl Driver for Qemu {
@@ -147,6 +156,10 @@ impl Driver for Qemu {
     }
 
     fn hold(&mut self, is_held: bool) -> Result<(), String> {
+        if let Some(watch) = self.watch.as_mut().filter(|_| !is_held && self.monitor.is_held()) {
+            // QEMU may have ended.
+            let _ = watch.listen();
+        }
         self.monitor.hold(is_held)
     }
 
@@ -212,6 +225,23 @@ impl Driver for Qemu {
     fn examine_waits(&mut self, late: &[(Sleeper, Duration)]) -> Vec<Wait> {
         let Self { monitor, sleepers, .. } = self;
         sleepers.as_mut().map(|found| found.waits(monitor, late)).unwrap_or_default()
+    }
+
+    fn watch(&mut self, process: &Process, variables: &[&Variable]) -> Result<(), String> {
+        let Self { monitor, watch, .. } = self;
+        Watch::begin((monitor, process.id), variables, watch)?;
+        self.monitor.stops_at_writes(true);
+        Ok(())
+    }
+
+    fn end_watch(&mut self) -> Result<(), String> {
+        self.monitor.stops_at_writes(false);
+        self.watch.as_mut().map_or(Ok(()), Watch::end)
+    }
+
+    fn written(&mut self) -> Option<Write> {
+        let Self { monitor, watch, .. } = self;
+        watch.as_mut()?.hit(monitor)
     }
 
     fn provoke(&mut self, how: Provocation) -> bool {

@@ -99,6 +99,8 @@ pub(crate) enum Raw {
     Over,
     /// The machine has stopped itself.
     Stopped,
+    /// It was stopped, perhaps where it writes to what is watched.
+    Paused,
     /// One of the sockets has closed.
     Closed,
     /// The process has ended, in this way.
@@ -226,6 +228,7 @@ impl Vmm {
             Raw::Hazard(bytes) => self.hear_plugin(&bytes),
             Raw::Over => self.end(),
             Raw::Stopped => self.queue.push_back(Event::Stopped),
+            Raw::Paused => self.is_paused(),
             Raw::Closed => self.open = self.open.saturating_sub(1),
             Raw::Exited(how) => self.exit = Some(how),
         }

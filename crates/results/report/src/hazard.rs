@@ -1,9 +1,10 @@
 //! What `kiln hazard` prints.
 //!
-//! * [`Waited`]: a loop in which CPUs waited; [`Slept`]: a task that slept for a lock
+//! * [`Waited`]: a loop in which CPUs waited; [`Slept`]: a task that slept for a lock; [`Written`]: a write to what is watched
 
 mod spins;
 mod waits;
+mod writes;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use serde::Serialize;
 
 pub use spins::Waited;
 pub use waits::Slept;
+pub use writes::Written;
 
 use crate::figures::count;
 use crate::safe::safe_line;
@@ -34,29 +36,29 @@ pub struct Hazards {
     pub loops: Vec<Waited>,
     /// Tasks that slept for locks, in that order.
     pub sleeps: Vec<Slept>,
+    /// Writes to what is watched, in that order.
+    pub writes: Vec<Written>,
 }
 
 impl Hazards {
     /// None so far.
     #[must_use]
     pub fn new(when: Conditions) -> Self {
-        Self { when, loops: Vec::new(), sleeps: Vec::new() }
+        Self { when, loops: Vec::new(), sleeps: Vec::new(), writes: Vec::new() }
     }
 
-    /// Those of a Run that was kept, if they were looked for in its machine.
+    /// Those of a Run that was kept, or of all Runs of its session, if they were looked for in its machines.
     #[must_use]
-    pub fn kept(past: &Past, session: &Session, run: &Run) -> Option<Self> {
+    pub fn kept(past: &Past, session: &Session, run: Option<&Run>) -> Option<Self> {
         let when = session.request.as_ref()?.machine().hazards.clone();
         let mut hazards = Some(when).filter(|when| !when.is_empty()).map(Self::new)?;
+        let is_of =
+            |case: &str, clone: u32| run.is_none_or(|run| (case, clone) == (run.case.as_str(), run.clone));
         // Without them there is nothing to show.
         for event in past.events().ok()? {
             match event {
-                Event::Hazard { case, clone, hazard } if (&case, clone) == (&run.case, run.clone) => {
-                    hazards.add(&case, *hazard);
-                }
-                Event::Waited { case, clone, sites } if (&case, clone) == (&run.case, run.clone) => {
-                    hazards.count(&case, &sites);
-                }
+                Event::Hazard { case, clone, hazard } if is_of(&case, clone) => hazards.add(&case, *hazard),
+                Event::Waited { case, clone, sites } if is_of(&case, clone) => hazards.count(&case, &sites),
                 _ => {}
             }
         }
@@ -76,6 +78,7 @@ impl Hazards {
                 }
             }
             Hazard::LockWait(wait) => self.sleeps.push(Slept { case: case.to_owned(), wait }),
+            Hazard::Write(write) => self.writes.push(Written { case: case.to_owned(), write }),
         }
     }
 
@@ -96,7 +99,14 @@ impl Hazards {
         let sleeps = slept.map(|last| {
             format!("{}, the last for {}", counted(self.sleeps.len(), "sleep"), waits::lock(&last.wait))
         });
-        spins.into_iter().chain(sleeps).collect::<Vec<_>>().join("; ")
+        let written = self.writes.last().map(|last| {
+            format!(
+                "{}, the last to {}",
+                counted(self.writes.len(), "write"),
+                safe_line(&last.write.variable)
+            )
+        });
+        [spins, sleeps, written].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// All of them.
@@ -104,7 +114,8 @@ impl Hazards {
     pub fn text(&self) -> String {
         let spins = self.when.lock_spin().map(|passes| self.text_of_loops(passes));
         let waits = self.when.lock_wait().map(|time| self.text_of_sleeps(time));
-        spins.into_iter().chain(waits).collect::<Vec<_>>().join("\n")
+        let writes = (!self.when.writes().is_empty()).then(|| self.text_of_writes());
+        [spins, waits, writes].into_iter().flatten().collect::<Vec<_>>().join("\n")
     }
 
     fn text_of_loops(&self, passes: u64) -> String {
@@ -128,6 +139,18 @@ impl Hazards {
         let groups = waits::groups(&self.sleeps).into_iter().enumerate();
         head + &groups.map(|(index, group)| format!("\n{}", group.text(index + 1))).collect::<String>()
     }
+
+    fn text_of_writes(&self) -> String {
+        let watched: Vec<String> = self.when.writes().into_iter().map(ToString::to_string).collect();
+        let watched = watched.join(", ");
+        let head = match self.writes.len() {
+            0 => format!("nothing was written to {watched}\n"),
+            number => format!("{} to {watched}\n", counted(number, "write")),
+        };
+        let groups = writes::groups(&self.writes).into_iter().enumerate();
+        let groups = groups.map(|(index, group)| format!("\n{}", group.text(index + 1)));
+        head + &groups.collect::<String>() + &writes::end(&self.writes)
+    }
 }
 
 /// The names of the functions that were called.
@@ -143,7 +166,7 @@ fn indented(spaces: usize, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use introspect::{Lock, Registers, Task};
-    use machine::hazards::{InProgram, Spin, Wait};
+    use machine::hazards::{InProgram, Spin, Variable, Wait, Write};
     use machine::{Condition, Look};
 
     use super::*;
@@ -287,5 +310,33 @@ mod tests {
             (&"load".into(), &89.into())
         );
         assert_eq!(json["when"], serde_json::json!(["lock-wait>100ms"]));
+    }
+
+    #[test]
+    fn writes_with_the_same_calls_are_shown_once() {
+        let variable = Variable { symbol: "total_forks".to_owned(), offset: 0 };
+        let mut hazards = Hazards::new(Conditions(vec![Condition::Write(variable)]));
+        assert_eq!(hazards.text(), "nothing was written to total_forks\n");
+        for (number, caller) in
+            [(1, "copy_process+0x1/0x9"), (2, "\u{1b}other+0x1/0x9"), (3, "copy_process+0x1/0x9")]
+        {
+            hazards.add(
+                "load",
+                Hazard::Write(Write {
+                    variable: "total_forks".to_owned(),
+                    address: 0x10,
+                    before: (number > 1).then_some(number),
+                    after: Some(number + 1),
+                    cpu: 1,
+                    calls: vec![call(caller), call("kernel_clone+0x1/0x9")],
+                    task: (number != 2).then(|| task(90, 1, &[])),
+                    is_last: number == 3,
+                }),
+            );
+        }
+        assert_eq!(hazards.progress(), "3 writes, the last to total_forks");
+        insta::assert_snapshot!("hazards-writes", hazards.text());
+        let json = serde_json::to_value(&hazards).expect("plain data");
+        assert_eq!((&json["writes"][2]["after"], &json["writes"][2]["case"]), (&4.into(), &"load".into()));
     }
 }

@@ -16,9 +16,13 @@ use ledger::{Past, PastError};
 use maud::{Markup, html};
 use script::Figure;
 
+use crate::hazard::Hazards;
 use crate::html::{Page, command, facts, section, short, text};
 use crate::markdown::{Document, Wrap};
 use crate::words::{kernel, span, tally_text};
+
+/// Bytes of outputs and logs, and of hazards, in a report; beyond them it has the evidence alone.
+const TEXTS_MAX: usize = 2 << 20;
 
 /// A session that was kept, with what its page shows.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +33,8 @@ struct SessionPage<'a> {
     runs: &'a [Run],
     /// What its experiment recorded.
     figures: &'a [Figure],
+    /// Where its machines waited for too long, if that was looked for.
+    hazards: Option<&'a Hazards>,
     /// By which `kiln show` and `kiln replay` find it.
     name: &'a str,
     /// How long it took, if it came to its end.
@@ -70,8 +76,15 @@ fn with_kept<T>(
         Some(run) => (Session { cases: vec![run.case.clone()], ..session }, vec![run.clone()]),
         None => (session, past.runs()),
     };
-    let shown = SessionPage { session: &session, runs: &runs, figures: &figures, name, took: past.took() };
-    Ok(write(shown))
+    let hazards = Hazards::kept(past, &session, run);
+    Ok(write(SessionPage {
+        session: &session,
+        runs: &runs,
+        figures: &figures,
+        hazards: hazards.as_ref(),
+        name,
+        took: past.took(),
+    }))
 }
 
 /// The verdict.
@@ -100,7 +113,7 @@ fn replay(shown: SessionPage<'_>, run: &Run) -> Option<String> {
 }
 
 fn body(shown: SessionPage<'_>) -> Markup {
-    let SessionPage { session, runs, figures, took, .. } = shown;
+    let SessionPage { session, runs, figures, hazards, took, .. } = shown;
     let failures: Vec<(usize, &Run)> =
         runs.iter().enumerate().filter(|(_, run)| !run.outcome.is_well()).collect();
     html! {
@@ -113,10 +126,21 @@ fn body(shown: SessionPage<'_>) -> Markup {
         "\n"
         main {
             @if !failures.is_empty() { (section("What went wrong", &failures::all(&failures, shown))) }
+            @if let Some(hazards) = hazards { (section("Hazards", &html! { pre { (hazard_text(hazards)) } })) }
             @if !figures.is_empty() { (section("Figures", &figures_table(figures))) }
             (section("All cases", &cases::table(runs)))
         }
     }
+}
+
+/// All hazards, as far as a page has room for them.
+fn hazard_text(hazards: &Hazards) -> String {
+    let mut text = hazards.text();
+    if text.len() > TEXTS_MAX {
+        text.truncate(text.floor_char_boundary(TEXTS_MAX));
+        text.push_str("\n[…]\n");
+    }
+    text
 }
 
 /// What is known of it as a whole, with a word for each; those that are not known are empty.

@@ -79,7 +79,7 @@ impl KeptRun {
         let name = format!("{}/{}", short_name(&folder), run.case);
         let inside = |path: PathBuf| path.strip_prefix(&folder).map(Path::to_owned).unwrap_or(path);
         let files = past.evidence(&run).into_iter().map(|(_, path)| inside(path)).collect();
-        let hazards = Hazards::kept(&past, &session, &run);
+        let hazards = Hazards::kept(&past, &session, Some(&run));
         Ok(Self { session, run, figures, hazards, name, folder, files })
     }
 

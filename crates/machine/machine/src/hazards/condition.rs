@@ -10,6 +10,7 @@ use protocol::hazard::{PASSES_MAX, PASSES_MIN};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::write::Variable;
 use crate::accel::{Accel, AccelChoice};
 use crate::engine::Engine;
 use crate::error::Error as MachineError;
@@ -25,13 +26,15 @@ const WAIT_MAX: Duration = Duration::from_secs(3600);
 const SHOWN_MAX: usize = 80;
 
 /// What is a hazard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Condition {
     /// A CPU passes a loop that waits more often than this.
     LockSpin(u64),
     /// A task sleeps for a lock of the kernel for longer than this.
     LockWait(Duration),
+    /// Something writes to this.
+    Write(Variable),
 }
 
 /// All that is a hazard in a machine; nothing where none is looked for.
@@ -42,7 +45,8 @@ pub struct Conditions(pub Vec<Condition>);
 /// A text that is no condition.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "{text:?} is no hazard: write lock-spin>1000, for {PASSES_MIN} to {PASSES_MAX} passes, or lock-wait>100ms, for {} to {}",
+    "{text:?} is no hazard: write lock-spin>1000, for {PASSES_MIN} to {PASSES_MAX} passes, lock-wait>100ms, for {} to {}, or \
+     write:SYMBOL, perhaps with +OFFSET",
     time::text(WAIT_MIN),
     time::text(WAIT_MAX)
 )]
@@ -56,6 +60,9 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, WrongCondition> {
         let condition = || {
+            if let Some(variable) = text.trim().strip_prefix("write:") {
+                return Variable::read(variable.trim()).map(Self::Write);
+            }
             let (name, bound) = text.split_once('>')?;
             match name.trim() {
                 "lock-spin" => passes(bound.trim()).map(Self::LockSpin),
@@ -80,6 +87,7 @@ impl fmt::Display for Condition {
         match self {
             Self::LockSpin(passes) => write!(f, "lock-spin>{passes}"),
             Self::LockWait(time) => write!(f, "lock-wait>{}", time::text(*time)),
+            Self::Write(variable) => write!(f, "write:{variable}"),
         }
     }
 }
@@ -119,7 +127,7 @@ impl Conditions {
     pub fn lock_spin(&self) -> Option<u64> {
         let bound = |condition: &Condition| match condition {
             Condition::LockSpin(passes) => Some(*passes),
-            Condition::LockWait(_) => None,
+            Condition::LockWait(_) | Condition::Write(_) => None,
         };
         self.0.iter().filter_map(bound).min()
     }
@@ -128,10 +136,20 @@ impl Conditions {
     #[must_use]
     pub fn lock_wait(&self) -> Option<Duration> {
         let bound = |condition: &Condition| match condition {
-            Condition::LockSpin(_) => None,
             Condition::LockWait(time) => Some(*time),
+            Condition::LockSpin(_) | Condition::Write(_) => None,
         };
         self.0.iter().filter_map(bound).min()
+    }
+
+    /// A write to one of these is a hazard.
+    #[must_use]
+    pub fn writes(&self) -> Vec<&Variable> {
+        let variables = self.0.iter().filter_map(|condition| match condition {
+            Condition::Write(variable) => Some(variable),
+            Condition::LockSpin(_) | Condition::LockWait(_) => None,
+        });
+        variables.collect()
     }
 
     /// CPUs of a machine in which they are looked for, if its user asks for no number.
@@ -169,8 +187,11 @@ mod tests {
         assert_eq!(" lock-spin > 16 ".parse(), Ok(Condition::LockSpin(16)));
         assert_eq!("lock-wait>50ms".parse(), Ok(Condition::LockWait(Duration::from_millis(50))));
         assert_eq!(Condition::LockWait(Duration::from_millis(1500)).to_string(), "lock-wait>1500ms");
+        let variable = Variable { symbol: "total_forks".to_owned(), offset: 16 };
+        assert_eq!("write: total_forks + 0x10".parse(), Ok(Condition::Write(variable.clone())));
+        assert_eq!(Condition::Write(variable).to_string(), "write:total_forks+0x10");
         let wrong = "lock-spin lock-spin<5 lock-spin>15 spin>1000 lock-spin>1e3 lock-spin>-1 >20 lock-wait>9ms lock-wait>100 \
-                     lock-wait>2h lock-wait>7200s lock-wait>1.5s";
+                     lock-wait>2h lock-wait>7200s lock-wait>1.5s write: write:+8 write:a-b write:a+x write:a+99999999999";
         for wrong in wrong.split(' ') {
             let why = wrong.parse::<Condition>().expect_err("it is wrong").to_string();
             assert!(why.contains("write lock-spin>1000"), "{wrong}: {why}");

@@ -67,6 +67,8 @@ pub(super) struct Monitor {
     shutdown_reason: Option<String>,
     /// The guest is paused on purpose.
     is_held: Arc<AtomicBool>,
+    /// QEMU pauses it where it writes to what is watched.
+    stops_at_writes: Arc<AtomicBool>,
 }
 
 impl Monitor {
@@ -76,12 +78,21 @@ impl Monitor {
         let copy = socket.try_clone().map_err(|source| Error::host("socket", source))?;
         let (sender, messages) = sync_channel(QUEUE);
         let is_held = Arc::new(AtomicBool::new(false));
-        let held = Arc::clone(&is_held);
-        std::thread::spawn(move || read(copy, (&sender, &events), &held));
+        let stops_at_writes = Arc::new(AtomicBool::new(false));
+        let (held, stops) = (Arc::clone(&is_held), Arc::clone(&stops_at_writes));
+        std::thread::spawn(move || read(copy, (&sender, &events), (&held, &stops)));
         // A QEMU that has ended already says why in its own words.
         let _ = qmp::negotiate(&socket);
-        let monitor =
-            Self { socket, messages, sent: 0, resumed: false, refused: None, shutdown_reason: None, is_held };
+        let monitor = Self {
+            socket,
+            messages,
+            sent: 0,
+            resumed: false,
+            refused: None,
+            shutdown_reason: None,
+            is_held,
+            stops_at_writes,
+        };
         Ok((monitor, its.into()))
     }
 
@@ -154,6 +165,11 @@ impl Monitor {
     pub(super) fn hold(&mut self, is_held: bool) -> Result<(), String> {
         self.is_held.store(is_held, Ordering::Relaxed);
         self.execute(if is_held { "stop" } else { "cont" }, &json!({})).map(drop)
+    }
+
+    /// From here on the guest may stop where it writes to what is watched.
+    pub(super) fn stops_at_writes(&self, stops: bool) {
+        self.stops_at_writes.store(stops, Ordering::Relaxed);
     }
 
     /// Whether the guest is stopped on purpose.
@@ -300,7 +316,7 @@ fn complaint(error: RecvTimeoutError) -> &'static str {
 fn read(
     mut socket: UnixStream,
     (messages, events): (&SyncSender<Message>, &SyncSender<Raw>),
-    is_held: &AtomicBool,
+    (is_held, stops_at_writes): (&AtomicBool, &AtomicBool),
 ) {
     let mut buffer = [0; 16 * 1024];
     let mut line = Vec::new();
@@ -321,6 +337,12 @@ fn read(
                     continue;
                 }
                 Message::Paused if is_held.load(Ordering::Relaxed) => continue,
+                Message::Paused if stops_at_writes.load(Ordering::Relaxed) => {
+                    if events.send(Raw::Paused).is_err() {
+                        return;
+                    }
+                    continue;
+                }
                 // A guest that QEMU paused will do nothing more.
                 Message::Paused => Some(Raw::Over),
                 _ => None,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Provocation;
 use super::process::{Exit, Process};
 use crate::Death;
-use crate::hazards::{Spin, Wait};
+use crate::hazards::{Spin, Variable, Wait, Write};
 
 /// What machines say that nobody knows how to clone.
 const CANNOT_BE_CLONED: &str = "it cannot be cloned";
@@ -108,6 +108,21 @@ pub(crate) trait Driver: std::fmt::Debug + Send {
     /// What those wait for, while the machine is held.
     fn examine_waits(&mut self, _late: &[(Sleeper, Duration)]) -> Vec<Wait> {
         Vec::new()
+    }
+
+    /// Stops at each write to these variables of its kernel from here on, while the machine is held; or why it does not.
+    fn watch(&mut self, _process: &Process, _variables: &[&Variable]) -> Result<(), String> {
+        Err(NO_MEMORY.to_string())
+    }
+
+    /// Stops there no more; the machine is held.
+    fn end_watch(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The write at which the machine stands, if it does at one.
+    fn written(&mut self) -> Option<Write> {
+        None
     }
 
     /// Makes the kernel print back traces on the console; false where that cannot be done.

@@ -1,4 +1,4 @@
-//! A machine is stopped where something in it waits for too long.
+//! A machine is stopped where something in it waits for too long, or writes to what is watched.
 
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ::hazard::Loop;
 use introspect::Sleeper;
 use protocol::hazard::{BEGIN, END, Hot, Site, WAITS, WORKS};
+use serde_json::json;
 
 use super::Vmm;
 use super::lock_waits::LockWaits;
@@ -48,8 +49,48 @@ impl Vmm {
             self.driver.find_sleepers(&self.process).map_err(|why| format!("lock-wait: {why}"))?;
             self.hazards.lock_waits = Some(LockWaits::new(bound, Instant::now()));
         }
+        self.begin_to_watch()?;
         self.hazards.plugin.iter().for_each(|plugin| plugin.tell(BEGIN));
         Ok(())
+    }
+
+    fn begin_to_watch(&mut self) -> Result<(), String> {
+        let conditions = self.hazards.conditions.clone();
+        let variables = conditions.writes();
+        if variables.is_empty() {
+            return Ok(());
+        }
+        let watched = self.stop_cpus(None).and_then(|()| self.driver.watch(&self.process, &variables));
+        // It may have ended.
+        let _ = self.driver.hold(false);
+        watched.map_err(|why| format!("write: {why}"))
+    }
+
+    /// QEMU has stopped the machine. Where it does not stand at a write that is watched, it will do nothing more.
+    pub(super) fn is_paused(&mut self) {
+        // It was held meanwhile, and what it wrote was seen then.
+        if self.driver.is_held() || self.runs() {
+            return;
+        }
+        let begin = Instant::now();
+        if self.driver.hold(true).is_err() || !self.sees_write() {
+            return self.end();
+        }
+        let _ = self.driver.hold(false);
+        self.was_stopped(begin.elapsed());
+    }
+
+    fn runs(&mut self) -> bool {
+        let status = self.driver.execute("query-status", &json!({}));
+        status.is_ok_and(|status| status["running"] == true)
+    }
+
+    /// Whether the machine, which is held, stands at a write that is watched, which is told then.
+    pub(super) fn sees_write(&mut self) -> bool {
+        let write = self.driver.written();
+        let is_seen = write.is_some();
+        self.queue.extend(write.map(|write| Event::Hazard(Box::new(Hazard::Write(write)))));
+        is_seen
     }
 
     /// When somebody has to look at it at the latest.
@@ -94,6 +135,11 @@ impl Vmm {
     /// Looks no more, and gives what the plugin has counted.
     pub(super) fn end_to_look(&mut self) -> Vec<Site> {
         self.hazards.lock_waits = None;
+        if !self.hazards.conditions.writes().is_empty() {
+            // It may have ended. What it writes now is of nobody.
+            let _ = self.hold_cpus(None).and_then(|()| self.driver.end_watch());
+            let _ = self.driver.hold(false);
+        }
         if let Some(plugin) = &mut self.hazards.plugin {
             plugin.sites = None;
             plugin.tell(END);

@@ -11,8 +11,16 @@ use super::{Raw, Vmm};
 const INTERVAL: Duration = Duration::from_millis(1);
 
 impl Vmm {
-    /// Stops all CPUs. One of them may stand still in the plugin until it has this answer.
+    /// Stops all CPUs, one of which may have stopped where it has written to what is watched. One may stand still in the plugin until
+    /// it has this answer.
     pub(super) fn stop_cpus(&mut self, answer: Option<u8>) -> Result<(), String> {
+        self.hold_cpus(answer)?;
+        self.sees_write();
+        Ok(())
+    }
+
+    /// The same without a look at what was written.
+    pub(super) fn hold_cpus(&mut self, answer: Option<u8>) -> Result<(), String> {
         let Self { hazards, driver, process, events, .. } = self;
         let Some(plugin) = &mut hazards.plugin else { return driver.hold(true) };
         let is_done = AtomicBool::new(false);

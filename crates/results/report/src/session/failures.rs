@@ -5,15 +5,12 @@ use judge::run::stamp;
 use maud::{Markup, html};
 use protocol::KernelRecord;
 
-use super::{SessionPage, replay};
+use super::{SessionPage, TEXTS_MAX, replay};
 use crate::evidence::collect;
 use crate::html::{command, outcome, text};
 use crate::repeats::repeats;
 use crate::safe::safe;
 use crate::words::{seconds, why};
-
-/// Bytes of outputs and logs in a report; beyond them it has the evidence alone.
-pub(super) const TEXTS_MAX: usize = 2 << 20;
 
 /// Where the article of a Run is, by its place among all of the session.
 pub(super) fn anchor(at: usize) -> String {

@@ -4,8 +4,7 @@ use judge::Run;
 use judge::run::stamp;
 use script::Figure;
 
-use super::failures::TEXTS_MAX;
-use super::{SessionPage, UNFINISHED, known, repeated, replay, title};
+use super::{SessionPage, TEXTS_MAX, UNFINISHED, hazard_text, known, repeated, replay, title};
 use crate::columns::Columns;
 use crate::evidence::{self, collect};
 use crate::markdown::{Document, Wrap, Writer, code, prose};
@@ -21,7 +20,7 @@ const FIGURES: Columns<2> = Columns { head: ["metric", "value"], right: &[1], sp
 
 /// What the page says, in the same order.
 pub(super) fn document(shown: SessionPage<'_>, wrap: Wrap) -> Document {
-    let SessionPage { session, runs, figures, took, .. } = shown;
+    let SessionPage { session, runs, figures, hazards, took, .. } = shown;
     let mut writer = Writer::new(wrap);
     writer.block(&repeated(session).unwrap_or_default());
     if took.is_none() {
@@ -36,6 +35,10 @@ pub(super) fn document(shown: SessionPage<'_>, wrap: Wrap) -> Document {
     }
     let mut used = 0;
     failures.for_each(|run| failure(run, shown, &mut used, &mut writer));
+    if let Some(hazards) = hazards {
+        writer.heading(2, "Hazards");
+        writer.block(&hazard_text(hazards));
+    }
     if !figures.is_empty() {
         writer.heading(2, "Figures");
         let row = |figure: &Figure| [figure.name.clone(), figure.value.to_string()];

@@ -3,6 +3,7 @@ use std::time::Duration;
 use judge::kernel_report::{KernelReport, Kind};
 use judge::{Outcome, Run};
 use lab::event::{Origin, Session};
+use machine::{Condition, Conditions};
 use protocol::KernelRecord;
 
 use super::*;
@@ -40,12 +41,14 @@ fn crashed() -> Run {
 }
 
 fn shown(session: &Session, runs: &[Run], took: Option<Duration>) -> String {
-    page(SessionPage { session, runs, figures: &[], name: "2026-11-20T10-00-00Z-7", took }).into_file()
+    page(SessionPage { session, runs, figures: &[], hazards: None, name: "2026-11-20T10-00-00Z-7", took })
+        .into_file()
 }
 
 fn as_markdown(session: &Session, runs: &[Run], wrap: Wrap) -> String {
     let took = Some(Duration::from_secs(75));
-    let shown = SessionPage { session, runs, figures: &[], name: "2026-11-20T10-00-00Z-7", took };
+    let shown =
+        SessionPage { session, runs, figures: &[], hazards: None, name: "2026-11-20T10-00-00Z-7", took };
     markdown::document(shown, wrap).into_file()
 }
 
@@ -120,4 +123,23 @@ fn a_session_with_endless_outputs_has_a_bounded_page() {
     let page = shown(&session(), &(0..20).map(|_| run()).collect::<Vec<_>>(), None);
     assert!(page.len() < 4 << 20, "{}", page.len());
     assert!(page.contains("are left out: the page would be too large"));
+}
+
+#[test]
+fn hazards_are_shown_where_they_were_looked_for() {
+    let hazards = Hazards::new(Conditions(vec![Condition::LockSpin(1000)]));
+    let (session, runs) = (session(), [passed()]);
+    let shown = SessionPage {
+        session: &session,
+        runs: &runs,
+        figures: &[],
+        hazards: Some(&hazards),
+        name: "2026-11-20T10-00-00Z-7",
+        took: Some(Duration::from_secs(1)),
+    };
+    let text = "no CPU waited for more than 1,000 passes of a loop";
+    let page = page(shown).into_file();
+    assert!(page.contains("Hazards</h2>") && page.contains(text), "{page}");
+    let markdown = markdown::document(shown, Wrap::None).into_file();
+    assert!(markdown.contains(&format!("\n## Hazards\n\n```\n{text}\n```\n")), "{markdown}");
 }
