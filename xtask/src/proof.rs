@@ -17,7 +17,7 @@ use crate::{ci, dependencies, fuzz, suite};
 const FUZZ_SECONDS: u64 = 20;
 
 /// Parts of the long tests, of a quarter of an hour each.
-const LONG_PARTS: u32 = 4;
+const LONG_PARTS: u32 = 6;
 
 /// What takes longer than `ci` may.
 fn more_steps() -> Vec<Step> {

@@ -140,6 +140,7 @@ fn the_parameter_without_which_a_kernel_boots_again_is_found() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn runs_of_earlier_sessions_count_for_a_case_and_not_for_a_program_of_that_name() {
     const CASE: &str = "process/exit-status";
     const REUSED: &str = "(5 from earlier sessions)";

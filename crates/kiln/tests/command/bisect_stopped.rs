@@ -64,6 +64,7 @@ fn after_one_answer(place: &Place) -> crate::support::Running {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_search_that_was_killed_leaves_nothing_behind_and_goes_on() {
     let place = Place::new();
     let running = after_one_answer(&place);

@@ -56,6 +56,7 @@ fn a_defect_that_the_kernel_reports_has_the_same_title() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_skip_and_a_case_that_is_broken_keep_their_reasons() {
     let place = Place::new();
     let program = place.script("skips", "kiln-report skip 'no such device'; exit 4");

@@ -319,6 +319,7 @@ pub(crate) fn tree_with_kernels(place: &Place) -> Source {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn the_patch_that_makes_a_program_fail_is_named() {
     let place = Place::new();
     let source = tree_with_kernels(&place);
@@ -355,6 +356,7 @@ install:
 ";
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn the_patch_that_makes_a_selftest_of_the_series_fail_is_named() {
     let place = Place::new();
     let source = tree_with_kernels(&place);

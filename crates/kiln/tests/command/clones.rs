@@ -92,6 +92,7 @@ fn a_seed_that_is_asked_for_is_that_of_every_run() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn twenty_repeats_have_a_rate_with_its_interval() {
     let place = Place::new();
     let suite = place.suite(&[("odd", ODD), ("well", "exit 0")]);
@@ -203,6 +204,7 @@ fn open(path: PathBuf) -> File {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_template_is_kept_and_a_damaged_one_is_replaced() {
     let build = Place::new();
     let cache = build.templates();

@@ -136,6 +136,7 @@ fn a_comparison_is_told_in_every_form_and_kept() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn parameters_are_compared_under_their_own_names() {
     let place = Place::new();
     let parameters = ["--params", "mitigations=auto", "mitigations=off", "--json", "--fail-on", "never"];
@@ -180,6 +181,7 @@ fn two_programs_differ_by_what_one_does_more() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_program_that_fails_is_not_compared() {
     let place = Place::new();
     let (well, fails) =
@@ -200,6 +202,7 @@ fn a_program_that_fails_is_not_compared() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_kernel_that_does_not_come_up_is_named() {
     let place = Place::new();
     let refused = |done: Done, code: i32, words: &[&str]| {
@@ -220,6 +223,7 @@ fn a_kernel_that_does_not_come_up_is_named() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn timing_decides_nothing_from_two_boots() {
     let place = Place::new();
     let more = [KERNEL, "--timed", "--boots", "2", "--metric", "syscall/getppid", "--fail-on", "never"];

@@ -59,6 +59,7 @@ fn a_machine_with_a_balloon_boots() {
 
 /// Wherever it is, the console keeps its number.
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_further_serial_port_comes_after_kilns_own() {
     let place = Place::new();
     let port =
@@ -164,6 +165,7 @@ fn what_a_kernel_lacks_for_a_device_is_a_skip_before_the_boot() {
 
 /// The agent waits for all disks, and that of a root needs a driver as the others do.
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_root_and_a_disk_of_another_bus_are_found() {
     let place = Place::new();
     let job = place.script("job", "test -b /dev/sda && ip -V");
@@ -185,6 +187,7 @@ const NODES: [&str; 4] = [
 /// The kernel describes the pages of a node in memory of that node, so that a clone without what its template has written there
 /// does not live long. The second time, the template comes out of the store.
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn nodes_have_cpus_memory_and_distances_in_clones() {
     let place = Place::new();
     let body = "set -e
@@ -217,6 +220,7 @@ fn nodes_have_cpus_memory_and_distances_in_clones() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_dump_has_the_memory_of_all_nodes() {
     let place = Place::new();
     let marker = "written by the second node";
@@ -375,6 +379,7 @@ fn without_swtpm_there_is_no_tpm() {
 
 /// All of the machine is in the bundle.
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_failure_on_a_disk_is_handed_over() {
     let place = Place::new();
     let image = place.file("image", vec![b'x'; 1 << 16]);

@@ -151,6 +151,7 @@ fn a_run_is_made_again_with_the_files_that_it_had() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_kernel_that_is_no_package_goes_along_with_its_modules() {
     let place = Place::new();
     let folder = experiment(&place, "Linux");

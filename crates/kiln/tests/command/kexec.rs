@@ -32,6 +32,7 @@ step(over)
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_machine_goes_over_to_another_kernel_and_boots_its_own() {
     let script = r#"
 experiment(question = "why?", time = "5m", kernels = 2)

@@ -45,6 +45,7 @@ fn a_program_of_packages_costs_the_same_each_time() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn programs_are_compared_in_a_root() {
     let place = Place::new();
     let root = with_busybox(&place);
@@ -61,6 +62,7 @@ fn programs_are_compared_in_a_root() {
 
 /// What is wrong with a root is never the kernel's fault.
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_program_that_cannot_run_in_its_root_is_broken() {
     let place = Place::new();
     let exit = place.script("job", "exit 0");
@@ -85,6 +87,7 @@ fn a_program_that_cannot_run_in_its_root_is_broken() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn roots_in_which_nothing_can_be_measured() {
     let place = Place::new();
     let job = place.script("job", "exit 0");

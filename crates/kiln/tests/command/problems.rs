@@ -64,6 +64,7 @@ fn what_no_problem_is_called_is_one_clear_message() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_problem_of_commits_is_gone_when_what_follows_them_passes() {
     let place = Place::new();
     let mut source = place.source();

@@ -32,6 +32,7 @@ fn counted(place: &Place) -> (usize, usize) {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn replays_and_bisections_make_room_and_keep_what_they_need() {
     let place = Place::new();
     let program = place.script("fails", "exit 1");

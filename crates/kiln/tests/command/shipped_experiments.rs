@@ -34,26 +34,31 @@ fn the_docking_station_comes_up_in_short() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn a_program_is_a_hypervisor_in_short() {
     runs_in_short("hypervisor");
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn an_iommu_isolates_in_short() {
     runs_in_short("iommu");
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn namespaces_isolate_in_short() {
     runs_in_short("namespaces");
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn tracers_count_right_in_short() {
     runs_in_short("tracer-cost");
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn watching_changes_nothing_in_short() {
     runs_in_short("unwatched");
 }

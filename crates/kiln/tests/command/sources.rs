@@ -31,6 +31,7 @@ fn explains(reason: &str) -> bool {
 
 /// Scheduler, timers and locks are what its kernel does in another way.
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn another_package_passes_cases_of_the_smoke_suite() {
     let place = Place::new();
     let cases =
@@ -79,6 +80,7 @@ fn the_same_source_is_a_kernel_without_qemu_and_its_own_tests_are_read() {
 }
 
 #[test]
+#[ignore = "takes most of a minute of CPU"]
 fn what_the_tree_cannot_give_is_told_with_the_reason_of_its_kconfig() {
     let place = Place::new();
     let fragment = place.file("my.config", "CONFIG_INET=y\nCONFIG_NO_SUCH_THING=y\nCONFIG_PRINTK=y\n");
