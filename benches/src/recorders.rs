@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use hardware::part::INSTRUCTION_NS;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -28,15 +29,12 @@ const TOOK: &str = "took ";
 /// The machine: its user space has the others.
 const MACHINE: [&str; 6] = ["--root", "debian:trace-cmd,linux-perf", "--memory", "2G", "--device", "icount"];
 
-/// An instruction takes so many nanoseconds.
-const INSTRUCTION_NS: f64 = (1 << machine::SHIFT) as f64;
-
 /// Instructions of an event, and promises.
 pub(crate) fn measure(kiln: &Kiln) -> Result<(String, Vec<Promise>)> {
     let place = Place::new()?;
     let [alone, trace_cmd, perf] = place.times(["run", kiln.locator()], &place.others()?)?;
     let [recorded] = place.times(["trace", "--in", kiln.locator(), "--events", EVENT], &place.load()?)?;
-    let event = |time: f64| (time - alone) / f64::from(CALLS) / INSTRUCTION_NS;
+    let event = |time: f64| (time - alone) / f64::from(CALLS) / f64::from(INSTRUCTION_NS.get());
     let [ours, trace_cmd, perf] = [recorded, trace_cmd, perf].map(event);
     let mut table = String::from("| an event recorded | instructions |\n|---|---|\n");
     for (name, instructions) in [("trace-cmd record", trace_cmd), ("perf record", perf), ("kiln trace", ours)]

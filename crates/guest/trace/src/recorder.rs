@@ -29,8 +29,8 @@ const WAKE_PERCENT: &str = "25";
 /// So long what the kernel has recorded may wait to be taken: a machine that crashes keeps the rest.
 const INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// Between two looks of which the first found little: a look makes events of its own where system calls are recorded, and before 6.1 the
-/// first event wakes the reader. Few events come in this time.
+/// Between two looks of which the first found little: where system calls are recorded, a look makes events of its own, which would have
+/// the next one come at once. Few events come in this time.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Little is less than this part of a buffer.

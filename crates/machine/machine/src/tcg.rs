@@ -7,21 +7,19 @@
 //! kernel has another way.
 
 mod breakpoints;
+mod question;
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use host::contain;
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use crate::remembered::{keep, recall};
-
 pub use breakpoints::keeps_breakpoints;
+use question::Question;
 
 /// A busy host starts QEMU within this time.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -67,29 +65,13 @@ const AFTER: &[u8] = &[
     0xf4, // hlt
 ];
 
-/// Under which the answer is remembered.
-const NAME: &str = "tcg";
-
-/// What was found out, by the program: to try takes a tenth of a second.
-static KNOWN: Mutex<Option<(String, bool)>> = Mutex::new(None);
+static QUESTION: Question = Question::new("tcg");
 
 /// Whether this QEMU keeps the flags of its guests. The answer is remembered as long as the program is the same; where it cannot be
 /// found out, it is no.
 #[must_use]
 pub fn keeps_flags(program: &Path) -> bool {
-    let identity = identity(program);
-    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, keeps)) = known.as_ref().filter(|(of, _)| *of == identity) {
-        return *keeps;
-    }
-    let remembered = recall(NAME, &identity).map(|answer| answer == "keeps");
-    let answer = remembered.or_else(|| {
-        let answer = attempt(program, EXCHANGE);
-        answer.inspect(|keeps| keep(NAME, &identity, if *keeps { "keeps" } else { "loses" }))
-    });
-    let keeps = answer.unwrap_or(false);
-    *known = Some((identity, keeps));
-    keeps
+    QUESTION.answer(program, || attempt(program, EXCHANGE))
 }
 
 /// Starts QEMU with the guest; nothing if it does not come to its end.
@@ -130,13 +112,6 @@ fn rom(exchange: &[u8]) -> Vec<u8> {
     rom.resize(ROM, 0);
     rom[RESET..RESET + JUMP.len()].copy_from_slice(JUMP);
     rom
-}
-
-/// The program, and what changes with another version of it.
-fn identity(program: &Path) -> String {
-    let of = |file: &std::fs::Metadata| format!("{} {}.{}", file.size(), file.mtime(), file.mtime_nsec());
-    let file = program.metadata().as_ref().map_or_else(|_| String::new(), of);
-    format!("{} {file}", program.display())
 }
 
 #[cfg(test)]

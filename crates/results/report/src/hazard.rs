@@ -1,7 +1,8 @@
 //! What `kiln hazard` prints.
 //!
-//! * [`Waited`]: a loop in which CPUs waited; [`Slept`]: a task that slept for a lock; [`Written`]: a write to what is watched
+//! * [`Waited`]: a loop in which CPUs waited; [`Slept`]: a task that slept for a lock; [`Written`]: a write to what is watched; [`mod@groups`]: what is alike
 
+mod groups;
 mod spins;
 mod waits;
 mod writes;
@@ -17,6 +18,7 @@ use machine::{Conditions, Hazard};
 use protocol::hazard::Site;
 use serde::Serialize;
 
+use groups::groups;
 pub use spins::Waited;
 pub use waits::Slept;
 pub use writes::Written;
@@ -136,8 +138,10 @@ impl Hazards {
             0 => format!("no task slept for a lock for more than {bound}\n"),
             number => format!("{} of a task for a lock, of more than {bound}\n", counted(number, "sleep")),
         };
-        let groups = waits::groups(&self.sleeps).into_iter().enumerate();
-        head + &groups.map(|(index, group)| format!("\n{}", group.text(index + 1))).collect::<String>()
+        let groups = groups(&self.sleeps, waits::is_alike).into_iter().enumerate();
+        head + &groups
+            .map(|(index, group)| format!("\n{}", waits::text(&group, index + 1)))
+            .collect::<String>()
     }
 
     fn text_of_writes(&self) -> String {
@@ -147,8 +151,8 @@ impl Hazards {
             0 => format!("nothing was written to {watched}\n"),
             number => format!("{} to {watched}\n", counted(number, "write")),
         };
-        let groups = writes::groups(&self.writes).into_iter().enumerate();
-        let groups = groups.map(|(index, group)| format!("\n{}", group.text(index + 1)));
+        let groups = groups(&self.writes, writes::is_alike).into_iter().enumerate();
+        let groups = groups.map(|(index, group)| format!("\n{}", writes::text(&group, index + 1)));
         head + &groups.collect::<String>() + &writes::end(&self.writes)
     }
 }

@@ -52,26 +52,29 @@ impl SampleRequest {
     ///
     /// The first thing that is wrong.
     pub fn validate(&self) -> Result<(), WrongRequest> {
-        let by_time = self.by_clock().or_else(|| self.event.is_time().then_some(self.period));
         let wrong = match (self.period, self.stack) {
             (0, _) => Some("samples are taken at each event, or at each so many".to_owned()),
-            _ if by_time.is_some_and(|time| time < PERIOD_MIN_NS) => Some(match self.instruction_ns {
-                Some(each) if self.by_clock().is_some() => {
-                    format!(
-                        "samples are taken each {} instructions or more rarely",
-                        PERIOD_MIN_NS / u64::from(each.get())
-                    )
-                }
-                _ => "a clock gives samples each 10 us or more rarely".to_owned(),
-            }),
             // Half of all numbers: the kernel takes no larger ones.
             (0x8000_0000_0000_0000.., _) => Some(format!("no sample after {} events", self.period)),
-            (_, stack) if stack > STACK_MAX || stack % 8 != 0 => {
-                Some(format!("{stack} bytes of the stack: use a multiple of 8, and at most {STACK_MAX}"))
-            }
-            _ => self.workload.wrong(),
+            _ => self.too_often().or_else(|| self.wrong_stack()).or_else(|| self.workload.wrong()),
         };
         wrong.map_or(Ok(()), |why| Err(WrongRequest(why)))
+    }
+
+    fn too_often(&self) -> Option<String> {
+        if let Some((time, each)) = self.by_clock().zip(self.instruction_ns) {
+            let least = PERIOD_MIN_NS / u64::from(each.get());
+            let why = || format!("samples are taken each {least} instructions or more rarely");
+            return (time < PERIOD_MIN_NS).then(why);
+        }
+        let is_short = self.event.is_time() && self.period < PERIOD_MIN_NS;
+        is_short.then(|| "a clock gives samples each 10 us or more rarely".to_owned())
+    }
+
+    fn wrong_stack(&self) -> Option<String> {
+        let stack = self.stack;
+        (stack > STACK_MAX || !stack.is_multiple_of(8))
+            .then(|| format!("{stack} bytes of the stack: use a multiple of 8, and at most {STACK_MAX}"))
     }
 }
 

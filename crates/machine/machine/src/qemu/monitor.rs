@@ -208,10 +208,21 @@ impl Monitor {
 
     /// Has QEMU go on with this at the other end of a port; what it has not read of the old one is lost.
     pub(super) fn replace(&mut self, port: &str, end: BorrowedFd<'_>) -> Result<(), String> {
+        let backend = self.backend(end)?;
+        self.execute("chardev-change", &json!({ "id": port, "backend": backend })).map(drop)
+    }
+
+    /// Gives QEMU a new port with this at its other end.
+    pub(super) fn add(&mut self, port: &str, end: BorrowedFd<'_>) -> Result<(), String> {
+        let backend = self.backend(end)?;
+        self.execute("chardev-add", &json!({ "id": port, "backend": backend })).map(drop)
+    }
+
+    /// Gives QEMU this end of a socket, and says how it names it.
+    fn backend(&mut self, end: BorrowedFd<'_>) -> Answer {
         self.execute_with(("getfd", &json!({ "fdname": PORT })), end)?;
         let address = json!({ "type": "fd", "data": { "str": PORT } });
-        let backend = json!({ "type": "socket", "data": { "addr": address, "server": false } });
-        self.execute("chardev-change", &json!({ "id": port, "backend": backend })).map(drop)
+        Ok(json!({ "type": "socket", "data": { "addr": address, "server": false } }))
     }
 
     /// Sends a command whose answer nobody waits for.
@@ -330,25 +341,18 @@ fn read(
             }
             let Some(new) = qmp::read(&std::mem::take(&mut line)) else { continue };
             let event = match new {
-                Message::Paused if std::mem::take(&mut stops_itself) => {
-                    if events.send(Raw::Stopped).is_err() {
-                        return;
-                    }
-                    continue;
-                }
+                Message::Paused if std::mem::take(&mut stops_itself) => Some(Raw::Stopped),
                 Message::Paused if is_held.load(Ordering::Relaxed) => continue,
-                Message::Paused if stops_at_writes.load(Ordering::Relaxed) => {
-                    if events.send(Raw::Paused).is_err() {
-                        return;
-                    }
-                    continue;
-                }
+                Message::Paused if stops_at_writes.load(Ordering::Relaxed) => Some(Raw::Paused),
                 // A guest that QEMU paused will do nothing more.
                 Message::Paused => Some(Raw::Over),
                 _ => None,
             };
             stops_itself |= new == Message::StopsItself;
-            if messages.send(new).is_err() || event.is_some_and(|event| events.send(event).is_err()) {
+            // Where it may go on, that it was paused does not say how it ended.
+            let may_go_on = matches!(event, Some(Raw::Stopped | Raw::Paused));
+            let is_heard = may_go_on || messages.send(new).is_ok();
+            if !is_heard || event.is_some_and(|event| events.send(event).is_err()) {
                 return;
             }
         }

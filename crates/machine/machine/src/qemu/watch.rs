@@ -3,7 +3,6 @@
 use std::os::fd::AsFd;
 
 use introspect::{Kernel, Known, Registers};
-use serde_json::json;
 
 use super::gdb::Stub;
 use super::monitor::Monitor;
@@ -158,10 +157,7 @@ fn width(address: u64, left: u64) -> u64 {
 /// Has QEMU open its stub, at whose other end we are.
 fn attach(monitor: &mut Monitor) -> Result<Stub, String> {
     let (stub, its) = Stub::new().map_err(|error| error.to_string())?;
-    monitor.execute_with(("getfd", &json!({ "fdname": PORT })), its.as_fd())?;
-    let address = json!({ "type": "fd", "data": { "str": PORT } });
-    let backend = json!({ "type": "socket", "data": { "addr": address, "server": false } });
-    monitor.execute("chardev-add", &json!({ "id": PORT, "backend": backend }))?;
+    monitor.add(PORT, its.as_fd())?;
     let said = monitor.ask(&format!("gdbserver chardev:{PORT}")).ok_or("QEMU does not answer")?;
     // Versions differ in how they complain.
     if said.starts_with("Waiting for gdb") { Ok(stub) } else { Err(said.trim().to_owned()) }

@@ -8,37 +8,19 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Mutex;
 
-use super::identity;
+use super::question::Question;
 use crate::host;
-use crate::remembered::{keep, recall};
 
 /// The first QEMU that locks first.
 const MENDED: (u32, u32) = (8, 1);
 
-/// Under which the answer is remembered.
-const NAME: &str = "tcg-breakpoints";
-
-/// What was found out, by the program: to ask it takes a tenth of a second.
-static KNOWN: Mutex<Option<(String, bool)>> = Mutex::new(None);
+static QUESTION: Question = Question::new("tcg-breakpoints");
 
 /// Whether this QEMU keeps them, and takes plugins. The answer is remembered as long as the program is the same.
 #[must_use]
 pub fn keeps_breakpoints(program: &Path) -> bool {
-    let identity = identity(program);
-    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, keeps)) = known.as_ref().filter(|(of, _)| *of == identity) {
-        return *keeps;
-    }
-    let remembered = recall(NAME, &identity).map(|answer| answer == "keeps");
-    let keeps = remembered.unwrap_or_else(|| {
-        let keeps = ask(program);
-        keep(NAME, &identity, if keeps { "keeps" } else { "forgets" });
-        keeps
-    });
-    *known = Some((identity, keeps));
-    keeps
+    QUESTION.answer(program, || Some(ask(program)))
 }
 
 fn ask(program: &Path) -> bool {

@@ -6,6 +6,7 @@ use machine::hazards::Spin;
 use protocol::hazard::Site;
 use serde::Serialize;
 
+use super::groups::{Group, groups};
 use super::{functions, indented};
 use crate::figures::count;
 use crate::safe::safe_line;
@@ -22,12 +23,6 @@ pub struct Waited {
     pub stops: Vec<Spin>,
 }
 
-/// Stops of a loop with the same calls for the same thing.
-struct Group<'a> {
-    first: &'a Spin,
-    stops: usize,
-}
-
 impl Waited {
     pub(super) fn site(&self) -> Option<u32> {
         self.stops.first().map(|hazard| hazard.site)
@@ -38,42 +33,28 @@ impl Waited {
         let times = self.waited.as_ref().map(times).unwrap_or_default();
         let head = format!("{number}. {} in {}{times}\n", place(first), safe_line(&self.case));
         let code = first.code.iter().map(|line| indented(3, line));
-        let groups = self.groups();
-        let groups = groups.iter().map(|group| group.text(self.stops.len()));
+        let groups = groups(&self.stops, is_alike).into_iter();
+        let groups = groups.map(|group| stops(&group, self.stops.len()));
         head + &code.chain(groups).collect::<String>()
-    }
-
-    /// The most frequent first.
-    fn groups(&self) -> Vec<Group<'_>> {
-        let mut groups: Vec<Group<'_>> = Vec::new();
-        for stop in &self.stops {
-            match groups.iter_mut().find(|group| is_alike(group.first, stop)) {
-                Some(group) => group.stops += 1,
-                None => groups.push(Group { first: stop, stops: 1 }),
-            }
-        }
-        groups.sort_by_key(|group| std::cmp::Reverse(group.stops));
-        groups
     }
 }
 
-impl Group<'_> {
-    fn text(&self, of: usize) -> String {
-        let Self { first: hazard, stops } = self;
-        let (waiting, others): (Vec<_>, Vec<_>) =
-            hazard.tasks.iter().partition(|task| task.on_cpu == Some(hazard.cpu));
-        let who = waiting.first().map_or_else(|| format!("CPU {}", hazard.cpu), |task| task.head());
-        let share = if of == 1 { String::new() } else { format!("{stops} of {of} stops: ") };
-        let held = waiting.iter().flat_map(|task| task.held());
-        let lines: [Vec<String>; 5] = [
-            hazard.looks_at.iter().map(|it| indented(5, &look(it))).collect(),
-            held.map(|lock| indented(7, &lock)).collect(),
-            hazard.calls.iter().map(|call| indented(7, &call.line())).collect(),
-            others.iter().flat_map(|task| other(task)).collect(),
-            hazard.missing.iter().map(|why| indented(5, &format!("not known: {why}"))).collect(),
-        ];
-        indented(3, &format!("{share}{who} waits")) + &lines.concat().concat()
-    }
+/// Stops of a loop with the same calls for the same thing, of so many.
+fn stops(group: &Group<'_, Spin>, of: usize) -> String {
+    let (hazard, stops) = (group.first, group.all.len());
+    let (waiting, others): (Vec<_>, Vec<_>) =
+        hazard.tasks.iter().partition(|task| task.on_cpu == Some(hazard.cpu));
+    let who = waiting.first().map_or_else(|| format!("CPU {}", hazard.cpu), |task| task.head());
+    let share = if of == 1 { String::new() } else { format!("{stops} of {of} stops: ") };
+    let held = waiting.iter().flat_map(|task| task.held());
+    let lines: [Vec<String>; 5] = [
+        hazard.looks_at.iter().map(|it| indented(5, &look(it))).collect(),
+        held.map(|lock| indented(7, &lock)).collect(),
+        hazard.calls.iter().map(|call| indented(7, &call.line())).collect(),
+        others.iter().flat_map(|task| other(task)).collect(),
+        hazard.missing.iter().map(|why| indented(5, &format!("not known: {why}"))).collect(),
+    ];
+    indented(3, &format!("{share}{who} waits")) + &lines.concat().concat()
 }
 
 /// A task that does not wait, with what it holds and where it is.

@@ -3,6 +3,7 @@
 use machine::hazards::Wait;
 use serde::Serialize;
 
+use super::groups::Group;
 use super::{functions, indented};
 use crate::safe::safe_line;
 use crate::times::nanoseconds;
@@ -19,30 +20,8 @@ pub struct Slept {
     pub wait: Wait,
 }
 
-/// Sleeps for the same lock with the same calls.
-pub(super) struct Sleeps<'a> {
-    first: &'a Slept,
-    times: usize,
-    longest_ns: u64,
-}
-
-/// The most frequent first.
-pub(super) fn groups(all: &[Slept]) -> Vec<Sleeps<'_>> {
-    let mut groups: Vec<Sleeps<'_>> = Vec::new();
-    for slept in all {
-        match groups.iter_mut().find(|group| is_alike(group.first, slept)) {
-            Some(group) => {
-                group.times += 1;
-                group.longest_ns = group.longest_ns.max(slept.wait.slept_ns);
-            }
-            None => groups.push(Sleeps { first: slept, times: 1, longest_ns: slept.wait.slept_ns }),
-        }
-    }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.times));
-    groups
-}
-
-fn is_alike(one: &Slept, other: &Slept) -> bool {
+/// Whether they slept for the same lock with the same calls.
+pub(super) fn is_alike(one: &Slept, other: &Slept) -> bool {
     let (first, second) = (&one.wait, &other.wait);
     one.case == other.case
         && (&first.lock.kind, first.lock.address) == (&second.lock.kind, second.lock.address)
@@ -56,31 +35,31 @@ pub(super) fn lock(wait: &Wait) -> String {
     safe_line(&format!("{}{address}{name}", wait.lock.kind))
 }
 
-impl Sleeps<'_> {
-    pub(super) fn text(&self, number: usize) -> String {
-        let Slept { case, wait } = self.first;
-        let waiters = wait.lock.waiters.and_then(|waiters| usize::try_from(waiters).ok());
-        let tasks = waiters.map(|waiters| format!(", {} in its queue", counted(waiters, "task")));
-        let head = format!(
-            "{number}. {} in {}: {}, at most {}{}\n",
-            lock(wait),
-            safe_line(case),
-            counted(self.times, "sleep"),
-            nanoseconds(self.longest_ns),
-            tasks.unwrap_or_default()
-        );
-        let owner = match (&wait.owner, wait.lock.is_read) {
-            (Some(owner), false) => (format!("{} has it", owner.head()), owner.lines()),
-            (Some(owner), true) => {
-                (format!("{} reads it, or was the last that did", owner.head()), owner.lines())
-            }
-            (None, _) => ("who has it is not known".to_owned(), Vec::new()),
-        };
-        let waiting = (format!("{} waits", wait.task.head()), wait.task.lines());
-        let part = |(head, lines): (String, Vec<String>)| {
-            let lines = lines.iter().skip(1).map(|line| indented(5, line));
-            indented(3, &head) + &lines.collect::<String>()
-        };
-        head + &part(waiting) + &part(owner)
-    }
+/// Sleeps for the same lock with the same calls.
+pub(super) fn text(group: &Group<'_, Slept>, number: usize) -> String {
+    let Slept { case, wait } = group.first;
+    let longest_ns = group.all.iter().map(|slept| slept.wait.slept_ns).max().unwrap_or(0);
+    let waiters = wait.lock.waiters.and_then(|waiters| usize::try_from(waiters).ok());
+    let tasks = waiters.map(|waiters| format!(", {} in its queue", counted(waiters, "task")));
+    let head = format!(
+        "{number}. {} in {}: {}, at most {}{}\n",
+        lock(wait),
+        safe_line(case),
+        counted(group.all.len(), "sleep"),
+        nanoseconds(longest_ns),
+        tasks.unwrap_or_default()
+    );
+    let owner = match (&wait.owner, wait.lock.is_read) {
+        (Some(owner), false) => (format!("{} has it", owner.head()), owner.lines()),
+        (Some(owner), true) => {
+            (format!("{} reads it, or was the last that did", owner.head()), owner.lines())
+        }
+        (None, _) => ("who has it is not known".to_owned(), Vec::new()),
+    };
+    let waiting = (format!("{} waits", wait.task.head()), wait.task.lines());
+    let part = |(head, lines): (String, Vec<String>)| {
+        let lines = lines.iter().skip(1).map(|line| indented(5, line));
+        indented(3, &head) + &lines.collect::<String>()
+    };
+    head + &part(waiting) + &part(owner)
 }

@@ -4,6 +4,7 @@ use introspect::Task;
 use machine::hazards::Write;
 use serde::Serialize;
 
+use super::groups::Group;
 use super::{functions, indented};
 use crate::safe::safe_line;
 use crate::words::counted;
@@ -19,30 +20,8 @@ pub struct Written {
     pub write: Write,
 }
 
-/// Writes to the same data with the same calls.
-pub(super) struct Writes<'a> {
-    first: &'a Written,
-    last: &'a Written,
-    times: usize,
-}
-
-/// The most frequent first.
-pub(super) fn groups(all: &[Written]) -> Vec<Writes<'_>> {
-    let mut groups: Vec<Writes<'_>> = Vec::new();
-    for written in all {
-        match groups.iter_mut().find(|group| is_alike(group.first, written)) {
-            Some(group) => {
-                group.times += 1;
-                group.last = written;
-            }
-            None => groups.push(Writes { first: written, last: written, times: 1 }),
-        }
-    }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.times));
-    groups
-}
-
-fn is_alike(one: &Written, other: &Written) -> bool {
+/// Whether they are to the same data with the same calls.
+pub(super) fn is_alike(one: &Written, other: &Written) -> bool {
     (&one.case, &one.write.variable) == (&other.case, &other.write.variable)
         && functions(&one.write.calls) == functions(&other.write.calls)
 }
@@ -61,21 +40,21 @@ pub(super) fn end(all: &[Written]) -> String {
     ended.map(line).collect()
 }
 
-impl Writes<'_> {
-    pub(super) fn text(&self, number: usize) -> String {
-        let Written { case, write } = self.first;
-        let head = format!(
-            "{number}. {} in {}: {}, the last from {} to {}\n",
-            safe_line(&write.variable),
-            safe_line(case),
-            counted(self.times, "write"),
-            value(self.last.write.before),
-            value(self.last.write.after)
-        );
-        let who = write.task.as_ref().map_or_else(|| format!("CPU {}", write.cpu), Task::head);
-        let calls = write.calls.iter().map(|call| indented(5, &call.line()));
-        head + &indented(3, &who) + &calls.collect::<String>()
-    }
+/// Writes to the same data with the same calls.
+pub(super) fn text(group: &Group<'_, Written>, number: usize) -> String {
+    let Written { case, write } = group.first;
+    let last = &group.all.last().unwrap_or(&group.first).write;
+    let head = format!(
+        "{number}. {} in {}: {}, the last from {} to {}\n",
+        safe_line(&write.variable),
+        safe_line(case),
+        counted(group.all.len(), "write"),
+        value(last.before),
+        value(last.after)
+    );
+    let who = write.task.as_ref().map_or_else(|| format!("CPU {}", write.cpu), Task::head);
+    let calls = write.calls.iter().map(|call| indented(5, &call.line()));
+    head + &indented(3, &who) + &calls.collect::<String>()
 }
 
 fn value(value: Option<u64>) -> String {
