@@ -58,6 +58,7 @@ const TARGETS: &[Target] = &[
     plain("recording"),
     plain("views"),
     plain("hazard"),
+    plain("introspect"),
 ];
 
 const fn plain(name: &'static str) -> Target {

@@ -1,5 +1,7 @@
 //! Where the structures of a kernel have their members: Documentation/bpf/btf.rst.
 
+use std::collections::HashSet;
+
 use kernel::bytes::{u16_at, u32_at, until_nul};
 
 /// `BTF_MAGIC`.
@@ -19,8 +21,9 @@ const CONST: u32 = 10;
 const RESTRICT: u32 = 11;
 const TYPE_TAG: u32 = 18;
 
-/// The deepest that structures are looked for in structures.
+/// The deepest that structures are looked for in structures, and the most that are looked through for a member.
 const DEPTH_MAX: usize = 16;
+const STRUCTURES_MAX: usize = 256;
 
 /// Bytes of a name at most.
 const NAME_MAX: usize = 512;
@@ -63,7 +66,7 @@ impl Types {
         let mut bits = 0;
         let mut found = None;
         for name in path {
-            let (member, of) = self.find(at, name, 0)?;
+            let (member, of) = self.find(at, name, &mut HashSet::new())?;
             bits += member.bits;
             found = Some(Member { bits, width: member.width });
             at = self.structure(of).unwrap_or(0);
@@ -113,10 +116,10 @@ impl Types {
         self.types.iter().skip(1).copied().find(is_it)
     }
 
-    /// A member of a structure or of one without a name in it, and its type.
-    fn find(&self, at: usize, name: &str, depth: usize) -> Option<(Member, u32)> {
+    /// A member of a structure or of one without a name in it, and its type. Each structure is looked at once: a type may have itself as a member.
+    fn find(&self, at: usize, name: &str, seen: &mut HashSet<usize>) -> Option<(Member, u32)> {
         let info = word(&self.bytes, at + 4).filter(|info| matches!(kind(*info), STRUCT | UNION))?;
-        if depth > DEPTH_MAX {
+        if seen.len() > STRUCTURES_MAX || !seen.insert(at) {
             return None;
         }
         (0..count(info)).map(|number| at + TYPE + MEMBER * number).find_map(|member| {
@@ -128,7 +131,7 @@ impl Types {
                 return Some((Member { bits: bits.into(), width }, of));
             }
             let inner = self.structure(of).filter(|_| text.is_empty())?;
-            let (found, of) = self.find(inner, name, depth + 1)?;
+            let (found, of) = self.find(inner, name, seen)?;
             Some((Member { bits: found.bits + u64::from(bits), ..found }, of))
         })
     }
@@ -244,6 +247,20 @@ pub(crate) mod tests {
         assert_eq!(types.offset("task", &["thread", "sp"]), Some(8 + 8 + 8));
         assert_eq!((types.offset("task", &["ip"]), types.offset("thread", &["pid"])), (None, None));
         assert_eq!(types.offset("nothing", &["pid"]), None);
+    }
+
+    #[test]
+    fn a_structure_without_end_has_an_end() {
+        // struct task { struct task; struct task; ... }: without names, so that members are looked for within.
+        let texts = b"\0task\0";
+        let members = (0..100).flat_map(|_| [0, 1, 0]);
+        let words: Vec<u32> = [1, STRUCT << 24 | 100, 8].into_iter().chain(members).collect();
+        let length = u32::try_from(4 * words.len()).expect("short");
+        let header = [24, 0, length, length, u32::try_from(texts.len()).expect("short")];
+        let words = header.into_iter().chain(words).flat_map(u32::to_le_bytes);
+        let bytes = MAGIC.to_le_bytes().into_iter().chain([1, 0]).chain(words).chain(*texts);
+        let types = Types::read(bytes.collect()).expect("they are types");
+        assert_eq!((types.offset("task", &["pid"]), types.member_at("task", 0)), (None, None));
     }
 
     #[test]

@@ -25,8 +25,14 @@ const MARKED: usize = 256;
 const SYMBOLS_MAX: usize = 1 << 20;
 const NAMES_MAX: usize = 32 << 20;
 
+/// The most names that are passed in the search for the list.
+const STEPS_MAX: usize = 64 << 20;
+
 /// The most bytes of a name: `KSYM_NAME_LEN`.
 const NAME_MAX: usize = 512;
+
+/// The most symbols of one address that are looked at.
+const ALIASES_MAX: usize = 256;
 
 /// The symbols of a kernel.
 #[derive(Debug, Default)]
@@ -39,7 +45,8 @@ impl Symbols {
     /// Finds the list in an image.
     pub(crate) fn find(image: &Image) -> Option<Self> {
         let mut places = memmem::find_iter(&image.bytes, DIGITS);
-        places.find_map(|at| Tables::at(image, at)?.symbols(image))
+        let mut left = STEPS_MAX;
+        places.find_map(|at| Tables::at(image, at)?.symbols(image, &mut left))
     }
 
     /// The address of a symbol.
@@ -76,7 +83,8 @@ impl Symbols {
         // Of those with one address the first is what the kernel prints.
         let (begin, ..) = self.all.get(behind.checked_sub(1)?)?;
         let first = self.all.partition_point(|(other, ..)| other < begin);
-        let (begin, _, name) = self.all[first..behind].iter().find(|(_, kind, _)| is_code(*kind))?;
+        let mut aliases = self.all[first..behind].iter().take(ALIASES_MAX);
+        let (begin, _, name) = aliases.find(|(_, kind, _)| is_code(*kind))?;
         let end = self.all.get(behind).map_or(*begin, |(end, ..)| *end);
         Some((*begin..end, name))
     }
@@ -119,9 +127,10 @@ impl Tables {
         Some(Self { tokens, begin, end: index + 2 * TOKENS })
     }
 
-    fn symbols(&self, image: &Image) -> Option<Symbols> {
+    /// The symbols; `left` is how many names may be passed.
+    fn symbols(&self, image: &Image, left: &mut usize) -> Option<Symbols> {
         let bytes = &image.bytes;
-        let (names, count) = self.names(bytes)?;
+        let (names, count) = self.names(bytes, left)?;
         let addresses = self.addresses(image, names, count)?;
         let mut at = names;
         let mut all = Vec::with_capacity(count);
@@ -135,14 +144,14 @@ impl Tables {
     }
 
     /// Where the names begin, and how many there are: that stands before them, and behind them the markers, which say where each 256th name begins.
-    fn names(&self, bytes: &[u8]) -> Option<(usize, usize)> {
+    fn names(&self, bytes: &[u8], left: &mut usize) -> Option<(usize, usize)> {
         let latest = self.begin / 8 * 8;
         let mut names = (latest.saturating_sub(NAMES_MAX).max(8)..=latest).rev().step_by(8);
-        names.find_map(|names| Some((names, self.count(bytes, names)?)))
+        names.find_map(|names| Some((names, self.count(bytes, names, left)?)))
     }
 
     /// How many names begin here, if any do.
-    fn count(&self, bytes: &[u8], names: usize) -> Option<usize> {
+    fn count(&self, bytes: &[u8], names: usize, left: &mut usize) -> Option<usize> {
         let count = u32_at(bytes, (names - 8) as u64).map(|count| count as usize)?;
         if !(MARKED + 1..=SYMBOLS_MAX).contains(&count) || u32_at(bytes, (names - 4) as u64) != Some(0) {
             return None;
@@ -150,6 +159,7 @@ impl Tables {
         let mut at = names;
         let first = self.name(bytes, &mut at)?;
         first.first().filter(|kind| b"AaBbDdRrTtVvWw".contains(kind))?;
+        *left = left.checked_sub(count)?;
         for _ in 1..MARKED {
             self.skip(bytes, &mut at)?;
         }

@@ -16,6 +16,11 @@ const LARGE: u64 = 1 << 7;
 /// The address in an entry.
 const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 
+/// Bytes that are read at most, and what each read counts beside its bytes: a kernel that lies must not keep kiln busy. An image has up to a
+/// hundred million bytes; what else is read of a kernel are some millions.
+const BYTES_MAX: u64 = 768 << 20;
+const READ: u64 = 64;
+
 /// What a machine has at physical addresses.
 pub trait Physical {
     /// Fills `bytes` with what is there; false if some of it is no memory.
@@ -30,6 +35,8 @@ pub(crate) struct Memory<'a> {
     levels: u32,
     /// Where pages are that were read.
     pages: HashMap<u64, u64>,
+    /// How much may still be read.
+    left: u64,
 }
 
 /// What a kernel has at an address.
@@ -44,7 +51,7 @@ pub(crate) enum Look {
 impl<'a> Memory<'a> {
     /// By the page tables at `root`, of four levels or five.
     pub(crate) fn new(physical: &'a mut dyn Physical, root: u64, levels: u32) -> Self {
-        Self { physical, root: root & ADDRESS, levels, pages: HashMap::new() }
+        Self { physical, root: root & ADDRESS, levels, pages: HashMap::new(), left: BYTES_MAX }
     }
 
     /// How many levels its page tables have.
@@ -96,8 +103,9 @@ impl<'a> Memory<'a> {
         Some(u64::from_le_bytes(bytes)).filter(|entry| is_there && entry & PRESENT != 0)
     }
 
-    /// Fills `bytes` with what the kernel sees.
+    /// Fills `bytes` with what the kernel sees; nothing any more when too much was read.
     pub(crate) fn read(&mut self, mut address: u64, mut bytes: &mut [u8]) -> Option<()> {
+        self.left = self.left.checked_sub(READ + bytes.len() as u64)?;
         while !bytes.is_empty() {
             let (place, left) = self.found(address)?;
             let length = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());

@@ -29,7 +29,15 @@ pub(crate) struct Module {
     code: [Range<u64>; 2],
     /// Where its symbols and frames are.
     at: u64,
+    list: OnceLock<List>,
     frames: OnceLock<Table>,
+}
+
+/// The symbols of a module that are in its code, in the order of addresses: address, size, place of the name behind `texts`.
+#[derive(Debug, Default)]
+struct List {
+    symbols: Vec<(u64, u64, u32)>,
+    texts: u64,
 }
 
 impl Module {
@@ -45,6 +53,14 @@ impl Module {
         memory: &mut Memory<'_>,
         address: u64,
     ) -> Option<(Range<u64>, String)> {
+        let list = self.list.get_or_init(|| self.read_list(types, memory).unwrap_or_default());
+        let behind = list.symbols.partition_point(|(begin, ..)| *begin <= address);
+        let (begin, size, name) = list.symbols[..behind].last()?;
+        let name = memory.text(list.texts.checked_add((*name).into())?, NAME_MAX)?;
+        Some((*begin..begin.checked_add(*size)?, name))
+    }
+
+    fn read_list(&self, types: &Types, memory: &mut Memory<'_>) -> Option<List> {
         let list = memory.word(self.at.checked_add(types.offset("module", &["kallsyms"])?)?)?;
         let mut member = |name: &str| memory.word(list.checked_add(types.offset("mod_kallsyms", &[name])?)?);
         let (symbols, count, texts) =
@@ -53,11 +69,11 @@ impl Module {
         let symbol = |bytes: &[u8]| {
             let (name, section) = (u32_at(bytes, 0)?, u16_at(bytes, 6)?);
             let (value, size) = (u64_at(bytes, 8)?, u64_at(bytes, 16)?);
-            (section != 0 && self.has(value) && value <= address).then_some((value, size, name))
+            (section != 0 && self.has(value)).then_some((value, size, name))
         };
-        let (begin, size, name) = bytes.chunks_exact(SYMBOL).filter_map(symbol).max()?;
-        let name = memory.text(texts.checked_add(name.into())?, NAME_MAX)?;
-        Some((begin..begin.checked_add(size)?, name))
+        let mut symbols: Vec<_> = bytes.chunks_exact(SYMBOL).filter_map(symbol).collect();
+        symbols.sort_unstable();
+        Some(List { symbols, texts })
     }
 
     /// How callers are found in its code.
@@ -104,5 +120,5 @@ fn module(types: &Types, memory: &mut Memory<'_>, at: u64) -> Option<Module> {
         }
     };
     let code = code.map(Option::unwrap_or_default);
-    Some(Module { name, code, at, frames: OnceLock::new() })
+    Some(Module { name, code, at, list: OnceLock::new(), frames: OnceLock::new() })
 }

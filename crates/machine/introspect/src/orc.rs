@@ -94,7 +94,9 @@ impl Layout {
 
     fn rule(&self, entry: &[u8]) -> Option<Rule> {
         let field = |member: Member| {
-            Some(u32::from(u16_at(entry, 4)?) >> member.bits.checked_sub(32)? & ((1 << member.width) - 1))
+            let begin = u32::try_from(member.bits.checked_sub(32)?).ok()?;
+            let bits = u32::from(u16_at(entry, 4)?).checked_shr(begin)?;
+            Some(bits & 1_u32.checked_shl(member.width)?.wrapping_sub(1))
         };
         // Until Linux 6.3 the end had a bit of its own.
         let kind = match (self.end, field(self.kind)?) {
@@ -250,6 +252,14 @@ mod tests {
             caller(&table(8, 0x05, 4), &layout(false), true),
             Caller::Found(Place { ip: 7, sp: 0x5fff, bp: 0x5018, is_interrupted: true })
         );
+    }
+
+    #[test]
+    fn an_entry_whose_bits_are_elsewhere_is_no_rule() {
+        for (bits, width) in [(0, 3), (u64::MAX, 3), (64, 3), (40, 0), (40, 200)] {
+            let layout = Layout { kind: Member { bits, width }, ..layout(false) };
+            assert_eq!(caller(&table(24, 0x15, 2), &layout, true), Caller::Unknown, "{bits} {width}");
+        }
     }
 
     #[test]
