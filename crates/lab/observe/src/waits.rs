@@ -1,7 +1,7 @@
 //! Which thread waits for which, found without stopping any.
 //!
 //! * [`syscall`]: the system call in which a thread is blocked
-//! * [`futex`]: mutexes and threads that are joined; [`pipe`]; [`lock`]: locks of files; [`child`]
+//! * [`futex`]: mutexes and threads that are joined; [`rwlock`]; [`pipe`]; [`lock`]: locks of files; [`child`]
 //! * [`graph`]: threads that wait for each other
 
 mod child;
@@ -9,6 +9,7 @@ mod futex;
 pub mod graph;
 mod lock;
 mod pipe;
+mod rwlock;
 mod snapshot;
 mod syscall;
 
@@ -42,6 +43,8 @@ pub struct Wait {
 pub enum Reason {
     /// A mutex of the C library, which is at this address.
     Mutex(u64),
+    /// A reader-writer lock of the C library that somebody has for writing, which is at this address.
+    Rwlock(u64),
     /// That a thread of its process ends.
     Thread(i32),
     /// That this child ends, or any.
@@ -58,6 +61,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mutex(address) => write!(f, "mutex {address:#x}"),
+            Self::Rwlock(address) => write!(f, "rwlock {address:#x}"),
             Self::Thread(thread) => write!(f, "the end of thread {thread}"),
             Self::Child(Some(child)) => write!(f, "the end of process {child}"),
             Self::Child(None) => f.write_str("the end of a child"),

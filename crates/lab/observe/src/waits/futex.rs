@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use super::Reason;
 use super::syscall::Syscall;
+use super::{Reason, rwlock};
 
 /// `FUTEX_TID_MASK` of linux/futex.h: the owner in a word of which the kernel or the C library knows that it has one.
 const TID_MASK: u32 = 0x3fff_ffff;
@@ -36,14 +36,36 @@ pub(super) fn decode(
     memory.read_exact_at(&mut words[..4], address).ok()?;
     // A mutex may be the last thing of a page.
     let _ = memory.read_exact_at(&mut words, address);
-    let words: Vec<u32> =
-        words.chunks_exact(4).map(|word| u32::from_ne_bytes(word.try_into().unwrap_or_default())).collect();
-    let owner = owner(operation, u32::try_from(expected & 0xffff_ffff).ok()?, &words)?;
-    let (reason, thread) = match owner {
-        Owner::Mutex(thread) => (Reason::Mutex(address), thread),
-        Owner::Ending(thread) => (Reason::Thread(thread), thread),
+    let expected = u32::try_from(expected & 0xffff_ffff).ok()?;
+    let is_thread = |thread| is_thread(thread, is_private);
+    let found = match owner(operation, expected, &self::words(words)) {
+        Some(Owner::Mutex(thread)) => (Reason::Mutex(address), thread),
+        Some(Owner::Ending(thread)) => (Reason::Thread(thread), thread),
+        None => {
+            let read = |at| {
+                let mut bytes = [0; 32];
+                memory.read_exact_at(&mut bytes, at).ok().map(|()| self::words(bytes))
+            };
+            let waits = is_wait(operation).then_some((address, expected))?;
+            let (lock, writer) = rwlock::writer(waits, read, is_thread)?;
+            (Reason::Rwlock(lock), writer)
+        }
     };
-    is_thread(thread, is_private).then_some((reason, thread))
+    Some(found).filter(|(_, thread)| is_thread(*thread))
+}
+
+fn words<const BYTES: usize, const WORDS: usize>(bytes: [u8; BYTES]) -> [u32; WORDS] {
+    let (words, _) = bytes.as_chunks();
+    std::array::from_fn(|at| words.get(at).copied().map(u32::from_ne_bytes).unwrap_or_default())
+}
+
+/// Whether it waits for the value of a word to change.
+fn is_wait(operation: i32) -> bool {
+    matches!(command(operation), libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET)
+}
+
+fn command(operation: i32) -> i32 {
+    operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME)
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -54,13 +76,12 @@ enum Owner {
 
 /// Who has what a thread waits for. `words` are five from the futex on: those of `pthread_mutex_t` of glibc are a lock, a count, the
 /// owner, the number of its users, and a kind.
-fn owner(operation: i32, expected: u32, words: &[u32]) -> Option<Owner> {
-    let &[lock, _, owner, users, kind] = words else { return None };
+fn owner(operation: i32, expected: u32, words: &[u32; 5]) -> Option<Owner> {
+    let &[lock, _, owner, users, kind] = words;
     let thread = |word: u32| i32::try_from(word & TID_MASK).ok().filter(|&thread| thread > 0);
-    let command = operation & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
-    match command {
+    match command(operation) {
         libc::FUTEX_LOCK_PI | LOCK_PI2 => thread(lock).map(Owner::Mutex),
-        libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => {
+        _ if is_wait(operation) => {
             // 2: locked, and somebody waits.
             if (lock, expected) == (2, 2) {
                 let is_mutex = users > 0 && kind <= KIND_MAX;

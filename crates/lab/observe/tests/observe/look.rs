@@ -38,6 +38,18 @@ fn robust_mutexes_in_opposite_order() {
     mutexes(&["robust"]);
 }
 
+/// One waits as a reader, the other as a writer.
+#[test]
+fn rwlocks_in_opposite_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = Running::start(&mut Command::new(compile(&folder, "rwlocks")));
+    let found = deadlock_of(&program);
+    assert_eq!(found.circle.len(), 2);
+    assert!(found.circle.iter().all(|wait| wait.reason.to_string().starts_with("rwlock 0x")), "{found:?}");
+    // Another writer, and the main thread, which joins the first.
+    assert_eq!(found.behind.len(), 2, "{found:?}");
+}
+
 #[test]
 fn pipes_that_nobody_fills() {
     let folder = tempfile::tempdir().expect("a folder");

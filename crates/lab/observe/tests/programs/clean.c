@@ -1,13 +1,19 @@
-/* Four threads take two mutexes in the same order, again and again, until they are killed. */
+/* Four threads take two mutexes and a reader-writer lock in the same order, again and again, until they are killed. */
 #include <pthread.h>
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t c = PTHREAD_RWLOCK_INITIALIZER;
 static volatile long count;
 
 static void *work(void *unused)
 {
 	(void)unused;
-	for (;;) {
+	for (int turn = 0;; turn++) {
+		if (turn % 4)
+			pthread_rwlock_rdlock(&c);
+		else
+			pthread_rwlock_wrlock(&c);
+		pthread_rwlock_unlock(&c);
 		pthread_mutex_lock(&a);
 		pthread_mutex_lock(&b);
 		count++;

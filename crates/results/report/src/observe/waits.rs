@@ -40,7 +40,9 @@ fn line(wait: &Wait) -> String {
     let who = match (&wait.reason, targets.is_empty()) {
         (Reason::Thread(_) | Reason::Child(Some(_)), _) => String::new(),
         (_, true) => " (owner unknown)".to_owned(),
-        (Reason::Mutex(_) | Reason::FileLock(_), _) => format!(" held by {}", targets.join(" or ")),
+        (Reason::Mutex(_) | Reason::Rwlock(_) | Reason::FileLock(_), _) => {
+            format!(" held by {}", targets.join(" or "))
+        }
         (Reason::Writer(_), _) => format!(" from {}", targets.join(" or ")),
         (Reason::Reader(_), _) => format!(" read by {}", targets.join(" or ")),
         (Reason::Child(None), _) => format!(": {}", targets.join(" or ")),
@@ -99,6 +101,7 @@ mod tests {
         };
         let lines = [
             wait(Reason::Mutex(0x10), &[12]),
+            wait(Reason::Rwlock(0x10), &[12]),
             wait(Reason::Thread(12), &[12]),
             wait(Reason::Child(None), &[13, 14]),
             wait(Reason::Child(Some(13)), &[13]),
@@ -108,6 +111,7 @@ mod tests {
         assert_eq!(
             waits(&lines),
             "  11 ab of process 10 waits for mutex 0x10 held by 12
+  11 ab of process 10 waits for rwlock 0x10 held by 12
   11 ab of process 10 waits for the end of thread 12
   11 ab of process 10 waits for the end of a child: 13 or 14
   11 ab of process 10 waits for the end of process 13

@@ -1,0 +1,40 @@
+/* Two threads have a lock for writing, and want that of the other: one to read, one to write. A third one wants to write, too. */
+#include <pthread.h>
+
+static pthread_rwlock_t a = PTHREAD_RWLOCK_INITIALIZER, b = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t all;
+
+static void *ab(void *unused)
+{
+	pthread_rwlock_wrlock(&a);
+	pthread_barrier_wait(&all);
+	pthread_rwlock_rdlock(&b);
+	return unused;
+}
+
+static void *ba(void *unused)
+{
+	pthread_rwlock_wrlock(&b);
+	pthread_barrier_wait(&all);
+	pthread_rwlock_wrlock(&a);
+	return unused;
+}
+
+static void *other(void *unused)
+{
+	pthread_barrier_wait(&all);
+	pthread_rwlock_wrlock(&b);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t first, second, third;
+
+	pthread_barrier_init(&all, 0, 3);
+	pthread_create(&first, 0, ab, 0);
+	pthread_create(&second, 0, ba, 0);
+	pthread_create(&third, 0, other, 0);
+	pthread_join(first, 0);
+	return 0;
+}
