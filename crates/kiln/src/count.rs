@@ -6,7 +6,7 @@ use protocol::count::CountReport;
 
 use crate::cli::Count;
 use crate::failure::WrongUsage;
-use crate::instruments::{Call, run};
+use crate::instruments::{Call, Json, run};
 use crate::workload;
 
 /// Counts and gives the exit code.
@@ -25,7 +25,7 @@ pub(crate) fn count(args: &Count) -> Result<u8> {
             progress: report::count::progress,
             text: Box::new(report::count::text),
             files: Vec::new(),
-            json: args.json,
+            json: args.json.then_some(report::json_line as Json<_>),
             live: args.live,
         },
         &place,

@@ -39,8 +39,8 @@ pub(crate) struct Call<T> {
     pub(crate) text: Text<T>,
     /// Files that get it, too.
     pub(crate) files: Vec<File<T>>,
-    /// Programs want it.
-    pub(crate) json: bool,
+    /// What programs get instead, if they want it.
+    pub(crate) json: Option<Json<T>>,
     /// The user wants to see all that is known so far, again and again.
     pub(crate) live: bool,
 }
@@ -50,6 +50,9 @@ pub(crate) struct File<T> {
     pub(crate) path: PathBuf,
     pub(crate) content: fn(&T) -> String,
 }
+
+/// What makes a line of JSON of a report.
+pub(crate) type Json<T> = fn(&T) -> io::Result<String>;
 
 /// What shows a report to people.
 pub(crate) type Text<T> = Box<dyn Fn(&T) -> String + Send>;
@@ -153,7 +156,7 @@ impl<T: Reported> Hearing<T> {
                 for file in &self.call.files {
                     report_file::write(&file.path, |out| out.write_all((file.content)(report).as_bytes()))?;
                 }
-                let json = self.call.json.then(|| report::json_line(report)).transpose()?;
+                let json = self.call.json.map(|json| json(report)).transpose()?;
                 print(&json.unwrap_or_else(|| (self.call.text)(report)))?;
             }
             Some(Err(Report { kind, text })) => {

@@ -10,7 +10,7 @@ use protocol::sweep::{SweepReport, SweepRequest};
 
 use crate::cli::{Axes, Latency};
 use crate::failure::WrongUsage;
-use crate::instruments::{Call, run};
+use crate::instruments::{Call, Json, run};
 use crate::order::Order;
 use crate::{load, stress};
 
@@ -29,7 +29,7 @@ pub(crate) fn latency(args: &Latency) -> Result<u8> {
                 progress: report::latency::progress,
                 text: Box::new(move |report| report::latency::text(report, bucket)),
                 files: Vec::new(),
-                json,
+                json: json.then_some(report::json_line as Json<_>),
                 live: false,
             },
             &args.place,
@@ -42,7 +42,7 @@ pub(crate) fn latency(args: &Latency) -> Result<u8> {
                 progress: report::sweep::progress,
                 text: Box::new(report::sweep::text),
                 files: Vec::new(),
-                json,
+                json: json.then_some(report::json_line as Json<_>),
                 live: false,
             },
             &args.place,

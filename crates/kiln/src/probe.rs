@@ -10,7 +10,7 @@ use protocol::probe::{ProbeReport, ProbeRequest, SCRIPT_MAX, Tool};
 
 use crate::cli::{Probe, ProbeTool};
 use crate::failure::WrongUsage;
-use crate::instruments::{Call, run};
+use crate::instruments::{Call, Json, run};
 use crate::workload;
 
 /// Looks and gives the exit code.
@@ -31,7 +31,7 @@ pub(crate) fn probe(args: &Probe) -> Result<u8> {
             progress: report::probe::progress,
             text: Box::new(report::probe::text),
             files: Vec::new(),
-            json: args.json,
+            json: args.json.then_some(report::probe::json as Json<_>),
             live: args.live,
         },
         &args.place,
@@ -59,8 +59,8 @@ fn tool(args: &Probe) -> Result<Tool> {
         (Some(ProbeTool::Klockstat), ..) => Tool::Klockstat,
         (Some(ProbeTool::Opensnoop), ..) => Tool::Opensnoop { failed: args.failed },
         (Some(ProbeTool::Slabratetop), ..) => Tool::Slabratetop,
-        (None, Some(script), _) => Tool::Bpftrace { script: script.clone() },
-        (None, None, Some(path)) => Tool::Bpftrace { script: read(path)? },
+        (None, Some(script), _) => Tool::Bpftrace { script: script.clone(), json: args.json },
+        (None, None, Some(path)) => Tool::Bpftrace { script: read(path)?, json: args.json },
         (None, None, None) => return wrong("name a tool, or a script"),
     })
 }

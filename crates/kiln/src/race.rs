@@ -7,7 +7,7 @@ use machine::instruments;
 use crate::cases::list;
 use crate::cli::Race;
 use crate::failure::WrongUsage;
-use crate::instruments::{Call, run};
+use crate::instruments::{Call, Json, run};
 use crate::order::Order;
 
 /// Runs a race, or lists all, and gives the exit code.
@@ -22,7 +22,7 @@ pub(crate) fn race(args: &Race) -> Result<u8> {
             progress: report::race::progress,
             text: Box::new(move |report| report::race::text(&title, report)),
             files: Vec::new(),
-            json: args.json,
+            json: args.json.then_some(report::json_line as Json<_>),
             live: false,
         },
         &args.place,

@@ -8,7 +8,7 @@ use protocol::sample::SampleReport;
 
 use crate::cli::Sample;
 use crate::failure::WrongUsage;
-use crate::instruments::{Call, File, run};
+use crate::instruments::{Call, File, Json, run};
 use crate::report_file::check;
 use crate::workload;
 
@@ -33,7 +33,7 @@ pub(crate) fn sample(args: &Sample) -> Result<u8> {
             progress: report::sample::progress,
             text: Box::new(text),
             files: files.into_iter().flatten().collect(),
-            json: args.json,
+            json: args.json.then_some(report::json_line as Json<_>),
             live: false,
         },
         &place,

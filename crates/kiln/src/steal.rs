@@ -9,7 +9,7 @@ use protocol::steal::{Load, StealReport, StealRequest};
 
 use crate::cli::Steal;
 use crate::failure::WrongUsage;
-use crate::instruments::{Call, run};
+use crate::instruments::{Call, Json, run};
 use crate::order::Order;
 
 /// What a pass takes besides its duration: the load starts, the trace is read.
@@ -25,7 +25,7 @@ pub(crate) fn steal(args: &Steal) -> Result<u8> {
             progress: report::steal::progress,
             text: Box::new(report::steal::text),
             files: Vec::new(),
-            json: args.json,
+            json: args.json.then_some(report::json_line as Json<_>),
             live: false,
         },
         &args.place,

@@ -15,7 +15,7 @@ use protocol::stress::{Class, Mode, StressReport, StressRequest, Stressor};
 
 use crate::cli::Stress;
 use crate::failure::WrongUsage;
-use crate::instruments::{Call, run};
+use crate::instruments::{Call, Json, run};
 use crate::listeners::standard_output;
 use crate::order::Order;
 
@@ -35,7 +35,7 @@ pub(crate) fn stress(args: &Stress) -> Result<u8> {
             progress: report::stress::progress,
             text: Box::new(report::stress::text),
             files: Vec::new(),
-            json: args.json,
+            json: args.json.then_some(report::json_line as Json<_>),
             live: false,
         },
         &args.place,

@@ -11,6 +11,7 @@ use protocol::workload::Workload;
 use serde::Serialize;
 
 use crate::cli::{self, Place};
+use crate::failure::WrongUsage;
 use crate::order::Order;
 use crate::units::milliseconds;
 
@@ -29,7 +30,12 @@ pub(crate) fn order<T: Serialize>(
         Some((name, _)) => Some(name.clone()),
         None => args.exec.as_ref().map(|path| path.display().to_string()),
     };
+    if args.pid.is_some() && place.kernel.is_some() {
+        let why = "--pid is a process of this host: a machine has none before its program starts";
+        return Err(WrongUsage(why.to_owned()).into());
+    }
     let request = request(Workload {
+        process: args.pid,
         command: program.into_iter().chain(args.arguments.iter().cloned()).collect(),
         everywhere: args.everywhere,
         duration_ms: args.duration.map(milliseconds),

@@ -2,16 +2,12 @@
 
 use harness::perf::flags::{COMM, DISABLED, ENABLE_ON_EXEC, INHERIT, INHERIT_STAT, TASK};
 use harness::perf::{self, Attributes, Number};
-use harness::sys::ioctl;
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED`, `PERF_FORMAT_TOTAL_TIME_RUNNING` and `PERF_FORMAT_ID`.
 const READ_FORMAT: u64 = 1 | 2 | 4;
-
-/// `PERF_EVENT_IOC_SET_OUTPUT`.
-const SET_OUTPUT: u32 = 0x2405;
 
 /// Whose events are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +16,8 @@ pub(crate) enum Scope {
     Program(Pid),
     /// The same on one CPU, and each thread but the first is reported when it ends.
     Threads(Pid, u32),
+    /// Those of a thread that runs already, and of all that it starts from now on.
+    Running(Pid),
     /// Those of a process alone.
     Alone(Pid),
     /// All on one CPU, from now on.
@@ -54,6 +52,7 @@ impl Descriptor {
         let (process, cpu, flags) = match scope {
             Scope::Program(process) => (Some(process), None, of_program),
             Scope::Threads(process, cpu) => (Some(process), Some(cpu), of_program | INHERIT_STAT | told),
+            Scope::Running(thread) => (Some(thread), None, INHERIT),
             Scope::Alone(process) => (Some(process), None, DISABLED),
             Scope::Cpu(cpu) => (None, Some(cpu), 0),
         };
@@ -73,17 +72,6 @@ impl Descriptor {
     pub(crate) fn value(&self) -> Result<Value, Errno> {
         let [count, enabled_ns, running_ns, _] = read(&self.file)?;
         Ok(Value { count, enabled_ns, running_ns })
-    }
-
-    /// Has the kernel write its records where it writes those of another.
-    ///
-    /// # Errors
-    ///
-    /// As ioctl(2) says.
-    pub(crate) fn write_into(&self, other: &Self) -> Result<(), Errno> {
-        let other = usize::try_from(other.file.as_raw_fd()).map_err(|_| Errno::BADF)?;
-        // SAFETY: the request takes a number.
-        unsafe { ioctl(&self.file, SET_OUTPUT, other) }.map(drop)
     }
 }
 

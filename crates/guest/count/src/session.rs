@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use harness::clock::in_nanoseconds;
 use harness::instrument::{Listener, broken, skip};
-use harness::perf::{DUMMY, Number, Record, Ring, TASK_CLOCK, number, online_cpus};
-use harness::workload::{self, Over};
+use harness::perf::{DUMMY, Number, Record, Ring, TASK_CLOCK, number, online_cpus, write_into};
+use harness::workload::{self, Over, is_gone, threads};
 use protocol::Report;
 use protocol::count::{CountReport, CountRequest, Counted, Event, INTERVALS_MAX, Interval, Missing};
 use rustix::io::Errno;
@@ -209,6 +209,7 @@ fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Countin
                     counters.push(counter);
                     tells = false;
                 }
+                Err(_) if matches!(scope, Scope::Running(thread) if is_gone(thread)) => {}
                 Err(why) => *one = Err(why),
             }
         }
@@ -236,6 +237,9 @@ fn number_in(request: &CountRequest, event: &Event) -> Result<Number, String> {
 fn scopes(request: &CountRequest, process: Option<Pid>) -> Result<Vec<Scope>, Report> {
     let online = || online_cpus().map_err(broken);
     Ok(match process.filter(|_| !request.workload.everywhere) {
+        Some(process) if request.workload.process.is_some() => {
+            threads(process)?.into_iter().map(Scope::Running).collect()
+        }
         None => online()?.map(Scope::Cpu).collect(),
         Some(process) if request.per.is_some() => online()?.map(|cpu| Scope::Threads(process, cpu)).collect(),
         Some(process) => vec![Scope::Program(process)],
@@ -249,7 +253,7 @@ fn rings(counting: &[Counting]) -> Result<Vec<Ring>, Errno> {
     for (cpu, counter) in first.counters.iter().enumerate() {
         rings.push(Ring::map(counter, PAGES)?);
         for other in others {
-            other.counters.get(cpu).map_or(Ok(()), |other| other.write_into(counter))?;
+            other.counters.get(cpu).map_or(Ok(()), |other| write_into(other, counter))?;
         }
     }
     Ok(rings)

@@ -12,13 +12,16 @@ pub use function::unknown;
 pub use number::{Number, number, probe_of};
 pub use record::{HEADER, Mapping, Record};
 pub use ring::Ring;
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::io::Errno;
 
-use crate::sys::call_for_descriptor;
+use crate::sys::{call_for_descriptor, ioctl};
 
 /// `PERF_FLAG_FD_CLOEXEC`.
 const CLOEXEC: usize = 1 << 3;
+
+/// `PERF_EVENT_IOC_SET_OUTPUT`.
+const SET_OUTPUT: u32 = 0x2405;
 
 /// Words of `struct perf_event_attr` with the registers and the stack of a sample, `PERF_ATTR_SIZE_VER3`.
 const WORDS: usize = 12;
@@ -108,6 +111,17 @@ pub fn open(attributes: Attributes, process: Option<u32>, cpu: Option<u32>) -> R
             [address, number(process), number(cpu), no_group, CLOEXEC],
         )
     }
+}
+
+/// Has the kernel write the records of an event where it writes those of another one on the same CPU.
+///
+/// # Errors
+///
+/// As ioctl(2) says.
+pub fn write_into(event: impl AsFd, other: impl AsFd) -> Result<(), Errno> {
+    let other = usize::try_from(other.as_fd().as_raw_fd()).map_err(|_| Errno::BADF)?;
+    // SAFETY: the request takes a number.
+    unsafe { ioctl(event, SET_OUTPUT, other) }.map(drop)
 }
 
 /// The CPUs that are online.

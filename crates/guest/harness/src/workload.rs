@@ -4,15 +4,22 @@ use std::time::Duration;
 
 use protocol::Report;
 use protocol::workload::Workload;
-use rustix::process::Pid;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, getrlimit, pidfd_open, setrlimit, test_kill_process,
+};
 
 use crate::clock::monotonic;
-use crate::instrument::broken;
+use crate::instrument::{broken, skip};
 use crate::program::{End, Program};
 use crate::signals::{Signals, Woken};
 
 /// How often what is known so far is told.
 const TOLD: Duration = Duration::from_secs(1);
+
+/// How often it is asked whether a process that was not started here has ended.
+const ASKED: Duration = Duration::from_millis(10);
 
 /// How it ended.
 #[derive(Debug)]
@@ -37,7 +44,26 @@ impl Over {
     }
 }
 
-/// Lets a workload run: `begin` is called when its program is there but has executed nothing yet; `look` at least once in each `period` and
+/// The threads that a process has now.
+///
+/// # Errors
+///
+/// `skip` if there is none.
+pub fn threads(process: Pid) -> Result<Vec<Pid>, Report> {
+    let number = process.as_raw_nonzero();
+    let folder = std::fs::read_dir(format!("/proc/{number}/task"));
+    let folder = folder.map_err(|_| skip(format!("there is no process {number}")))?;
+    let thread = |name: std::ffi::OsString| Pid::from_raw(name.to_str()?.parse().ok()?);
+    Ok(folder.flatten().filter_map(|entry| thread(entry.file_name())).collect())
+}
+
+/// Whether a thread has ended.
+#[must_use]
+pub fn is_gone(thread: Pid) -> bool {
+    test_kill_process(thread) == Err(rustix::io::Errno::SRCH)
+}
+
+/// Lets a workload run: `begin` is called when its program is there but has executed nothing yet, or with the process; `look` at least once in each `period` and
 /// once at the end, with the time since the start; `tell` after it once in each second.
 ///
 /// # Errors
@@ -61,8 +87,14 @@ pub fn run<T>(
     };
     let signals = Signals::block().map_err(|error| broken(format!("sigprocmask: {error}")))?;
     let limit = workload.duration_ms.map(Duration::from_millis);
+    if let Some(number) = workload.process {
+        let (process, end) = attach(number)?;
+        let is_over = |now| limit.is_some_and(|limit| now >= limit) || has_ended(&end);
+        return wait(begin(Some(process))?, is_over, period.min(ASKED), &signals, look);
+    }
     if workload.command.is_empty() {
-        return wait(begin(None)?, limit.unwrap_or_default(), period, &signals, look);
+        let limit = limit.unwrap_or_default();
+        return wait(begin(None)?, |now| now >= limit, period.min(limit), &signals, look);
     }
     let mut begun = None;
     let watch = |process| {
@@ -77,10 +109,26 @@ pub fn run<T>(
     Ok((begun, Over { elapsed, end: Some(end) }))
 }
 
-/// Looks at everything for a time, or until a signal asks for the end.
+/// A process, and what can be read when it has ended. A counter of each thread on each CPU may take more descriptors than usual.
+fn attach(number: u32) -> Result<(Pid, OwnedFd), Report> {
+    let process = i32::try_from(number).ok().and_then(Pid::from_raw);
+    let process = process.ok_or_else(|| broken("no number of a process"))?;
+    let end = pidfd_open(process, PidfdFlags::empty());
+    let end = end.map_err(|_| skip(format!("there is no process {number}")))?;
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
+        .map_err(|error| broken(format!("setrlimit: {error}")))?;
+    Ok((process, end))
+}
+
+fn has_ended(process: &OwnedFd) -> bool {
+    poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// Looks at what was not started here until it is over, or until a signal asks for the end.
 fn wait<T>(
     mut begun: T,
-    limit: Duration,
+    is_over: impl Fn(Duration) -> bool,
     period: Duration,
     signals: &Signals,
     mut look: impl FnMut(&mut T, Duration) -> Result<(), Report>,
@@ -89,7 +137,7 @@ fn wait<T>(
     loop {
         let now = Duration::from_nanos(monotonic() - begin);
         look(&mut begun, now)?;
-        if now >= limit || signals.wait(period.min(limit - now)) == Woken::Interrupted {
+        if is_over(now) || signals.wait(period) == Woken::Interrupted {
             let elapsed = Duration::from_nanos(monotonic() - begin);
             look(&mut begun, elapsed)?;
             return Ok((begun, Over { elapsed, end: None }));
@@ -119,6 +167,36 @@ mod tests {
         assert_eq!((over.status(), over.signal()), (Some(3), None));
         let (looked, over) = times(&Workload { duration_ms: Some(20), ..Workload::default() });
         assert!(looked > 1 && over.end.is_none() && over.elapsed >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_process_is_looked_at_until_it_or_its_time_ends() {
+        let mut child = std::process::Command::new("sleep").arg("0.1").spawn().expect("it starts");
+        let attached = Workload { process: Some(child.id()), ..Workload::default() };
+        // A process that nobody has waited for has ended, too.
+        let (looked, over) = times(&attached);
+        assert!(looked > 1 && over.end.is_none());
+        child.wait().expect("it is ours");
+        let begin = |_| Ok(());
+        let gone = run(&attached, Duration::ZERO, begin, |(), _| Ok(()), |(), _| {});
+        assert_eq!(gone.expect_err("it is gone").text, format!("there is no process {}", child.id()));
+        let own =
+            Workload { process: Some(std::process::id()), duration_ms: Some(20), ..Workload::default() };
+        assert!(times(&own).1.elapsed >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn threads_of_a_process_are_all_that_it_has() {
+        let this = rustix::process::getpid();
+        let (told, wait) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || wait.recv());
+        let own = rustix::thread::gettid();
+        let found = threads(this).expect("it is there");
+        assert!(found.len() > 1 && found.contains(&own) && !is_gone(own), "{found:?}");
+        drop(told);
+        assert!(thread.join().expect("it ends").is_err());
+        assert!(threads(Pid::from_raw(i32::MAX).expect("a number")).is_err());
+        assert!(is_gone(Pid::from_raw(i32::MAX).expect("a number")));
     }
 
     #[test]

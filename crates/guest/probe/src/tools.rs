@@ -57,7 +57,7 @@ pub(crate) fn begin(tool: &Asked, watch: Watch) -> Result<Box<dyn Tool>, Report>
         Asked::Klockstat => Box::new(klockstat::Klockstat::begin(&watch)?),
         Asked::Opensnoop { failed } => Box::new(opensnoop::Opensnoop::begin(*failed, &watch)?),
         Asked::Slabratetop => Box::new(slabratetop::Slabratetop::begin(&watch)?),
-        Asked::Bpftrace { script } => Box::new(bpftrace::Bpftrace::begin(script, &watch)?),
+        Asked::Bpftrace { script, json } => Box::new(bpftrace::Bpftrace::begin(script, *json, &watch)?),
     })
 }
 

@@ -34,6 +34,11 @@ impl Processes {
         Image::mapped(pid.cast_signed(), path, addresses.clone(), *offset, &mut self.library)
     }
 
+    /// Takes in a process that runs already.
+    pub(crate) fn know(&mut self, pid: u32) {
+        self.process(pid);
+    }
+
     /// Takes in what was mapped into a process.
     pub(crate) fn map(&mut self, pid: u32, image: Image) {
         self.process(pid).space.map(image);

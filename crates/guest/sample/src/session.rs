@@ -59,11 +59,15 @@ struct Session {
 
 impl Session {
     fn begin(request: &SampleRequest, process: Option<Pid>) -> Result<Self, Report> {
+        let events = Events::open(request, process)?;
+        let mut processes = Processes::default();
+        // It may have ended when the first sample is read.
+        request.workload.process.into_iter().for_each(|process| processes.know(process));
         Ok(Self {
             request: request.clone(),
-            events: Events::open(request, process)?,
+            events,
             order: Order::default(),
-            processes: Processes::default(),
+            processes,
             tree: Tree::default(),
             samples: 0,
             lost: 0,

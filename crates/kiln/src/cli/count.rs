@@ -21,6 +21,7 @@ Examples:
   kiln count --events sched:sched_wakeup,syscalls --interval 100ms --exec ./load
   kiln count --events faults,task-clock --per-thread --exec ./load
   kiln count --events forks,context-switches --duration 10s  everything on this host
+  kiln count --events faults,ctx --pid 4711                  a process that runs already
   kiln count --in deb:latest-cloud --events faults,kprobe:vfs_read --exec ./load
   kiln count --in deb:latest-cloud --events instructions --per-process --exec ./load     exact, whatever the host does
 

@@ -15,6 +15,7 @@ Examples:
   kiln probe --tool slabratetop --duration 10s --live            what this kernel allocates, as it goes
   kiln probe --tool cachetop --in deb:latest-cloud --exec ./load
   kiln probe -e 'kprobe:vfs_read { @[comm] = hist(arg2); }' --in deb:latest-cloud --exec ./load
+  kiln probe --tool opensnoop --pid 4711                         what a process opens that runs already
   kiln probe --script biosnoop.bt --duration 10s
 
 Tools look at the program with all that it starts, from its first instruction on; scripts at what they name: $1 is the number of the program. \

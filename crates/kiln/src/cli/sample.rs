@@ -25,6 +25,7 @@ Examples:
   kiln sample --tree --event page-faults --exec ./load       who causes page faults
   kiln sample --tree --in deb:latest-cloud --event kprobe:vfs_read --exec ./load    who calls this function
   kiln sample --every 250us --duration 10s                   everything on this host
+  kiln sample --pid 4711 --duration 10s                      a process that runs already
   kiln sample --in deb:latest-cloud --event block:block_rq_issue --exec ./load
   kiln sample --in deb:latest-cloud --event instructions --exec ./load       where the instructions go, the same each time
 

@@ -2,6 +2,7 @@
 
 use protocol::count::CountReport;
 
+use crate::support::processes::Shell;
 use crate::support::{Done, KERNEL, Place, text};
 
 /// A shell that makes fifty processes.
@@ -88,6 +89,20 @@ fn what_each_process_has_adds_up_in_a_machine() {
 }
 
 #[test]
+fn a_process_that_runs_already_is_counted() {
+    let place = Place::new();
+    let shell = Shell::start("while :; do :; done");
+    let call = ["count", "--events", "task-clock", "--duration", "300ms", "--json", "--pid"];
+    let report = counted(&place.kiln([&call[..], &[&shell.id().to_string()]].concat()).run().expect(0));
+    assert_eq!((report.request.workload.process, report.status), (Some(shell.id()), None));
+    assert!(report.counted[0].value > 0, "{report:?}");
+    // It goes on until the process has ended.
+    let ends = Shell::start("exec sleep 3");
+    let done = place.kiln(["sample", "-p", &ends.id().to_string()]).run().expect(0);
+    assert!(done.stdout.starts_with(&format!("process {}: ", ends.id())), "{}", done.stdout);
+}
+
+#[test]
 fn a_page_for_people_names_what_cannot_be_counted() {
     let place = Place::new();
     let call = ["count", "--events", "faults,no:such", "--exec", "sh", "--", "-c", "exit 7"];
@@ -110,6 +125,11 @@ fn what_cannot_be_meant_is_one_clear_message() {
         (&["--exec", "/nowhere", "--events", "ctx"], 4, "/nowhere"),
         (&["--exec", "true", "--events", "no:such"], 4, "no such tracepoint"),
         (&["--exec", "/nowhere", "--in", KERNEL], 4, "/nowhere"),
+        (&["--pid", "2147483647"], 4, "there is no process 2147483647"),
+        (&["--pid", "0"], 2, "no process has this number"),
+        (&["--pid", "1", "--per-thread"], 2, "from its start on"),
+        (&["--pid", "1", "--exec", "true"], 2, "--exec"),
+        (&["--pid", "1", "--in", KERNEL], 2, "a process of this host"),
     ] {
         let done = place.kiln([&["count"], arguments].concat()).run().expect(code);
         assert!(done.stderr.contains(message), "{arguments:?}: {}", done.stderr);

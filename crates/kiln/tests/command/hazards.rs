@@ -296,8 +296,16 @@ def asleep(lab):
     expect(stop["condition"] == "lock-wait" and stop["lock"]["kind"] == "mutex", "it sleeps")
     expect(stop["owner"]["name"] == "readers", "it is known for whom")
 
+def written(lab):
+    m = lab.machine(hazards = "write:total_forks", cpus = 1)
+    m.run("true")
+    stops = [stop for stop in m.hazards() if stop["calls"][0]["text"].startswith("copy_process+")]
+    expect(len(stops) > 0 and stops[0]["condition"] == "write", "who forks writes")
+    expect(stops[0]["after"] == stops[0]["before"] + 1, "it counts")
+
 step(watched)
 step(asleep)
+step(written)
 "#;
 
 #[test]

@@ -51,7 +51,7 @@ pub(crate) fn what(workload: &Workload, status: Option<u8>, signal: Option<u8>) 
         (None, None) => String::new(),
     };
     match (workload.command.as_slice(), workload.everywhere) {
-        ([], _) => "everything".to_owned(),
+        ([], _) => workload.process.map_or("everything".to_owned(), |process| format!("process {process}")),
         (words, true) => format!("everything beside {}{end}", safe_line(&words.join(" "))),
         (words, false) => format!("{}{end}", safe_line(&words.join(" "))),
     }

@@ -1,11 +1,16 @@
 //! What `kiln probe` prints.
 
+use std::io;
 use std::time::Duration;
 
-use protocol::probe::{Found, Function, LockKind, LockWaits, Open, PageCache, ProbeReport, Programs, Slab};
+use protocol::probe::{
+    Found, Function, LockKind, LockWaits, Open, PageCache, ProbeReport, Programs, Slab, Tool,
+};
+use serde_json::{Value, json};
 
 use crate::count::what;
 use crate::figures::{count, figure};
+use crate::json_line;
 use crate::safe::{safe, safe_line};
 use crate::words::{counted, span};
 
@@ -57,6 +62,26 @@ pub fn text(report: &ProbeReport) -> String {
         report.request.tool.name()
     );
     head + &found(report) + &notes(report)
+}
+
+/// The same for programs, as a line of JSON. What a script prints for them are bpftrace's own objects: `results` has them in their order.
+///
+/// # Errors
+///
+/// None that is expected: a report can be written as JSON.
+pub fn json(report: &ProbeReport) -> io::Result<String> {
+    let mut value = serde_json::to_value(report)?;
+    let tool = &report.request.tool;
+    if let (Found::Output { text, omitted }, Tool::Bpftrace { json: true, .. }) = (&report.found, tool) {
+        value["found"] = json!({ "results": results(text), "omitted": omitted });
+    }
+    json_line(&value)
+}
+
+/// An object for each line. A line that is none is text: a program that the script runs has printed it, or there was no room for all of it.
+fn results(text: &str) -> Vec<Value> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.into())).collect()
 }
 
 fn found(report: &ProbeReport) -> String {
@@ -212,7 +237,7 @@ fn notes(report: &ProbeReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::probe::{Missing, ProbeRequest, Tool};
+    use protocol::probe::{Missing, ProbeRequest};
     use protocol::workload::Workload;
 
     fn page(tool: Tool, found: Found) -> String {
@@ -301,7 +326,24 @@ mod tests {
     #[test]
     fn what_a_script_prints_is_shown_as_it_is() {
         let text = "\n@[cat]: 17\n@: \n[2, 4)  3 |@@@|\n\u{1b}[2J\n".to_owned();
-        let tool = Tool::Bpftrace { script: "BEGIN {}".to_owned() };
+        let tool = Tool::Bpftrace { script: "BEGIN {}".to_owned(), json: false };
         insta::assert_snapshot!(page(tool, Found::Output { text, omitted: 9 }));
+    }
+
+    #[test]
+    fn programs_get_the_objects_of_a_script() {
+        let line = r#"{"type": "map", "data": {"@forks": {"sh": 17}}}"#;
+        let text = format!("{line}\n\nsaid \u{1b} by date\n{}\n", &line[..20]);
+        let found = |json| {
+            let tool = Tool::Bpftrace { script: "BEGIN {}".to_owned(), json };
+            let found = Found::Output { text: text.clone(), omitted: 9 };
+            let line = super::json(&report(tool, found)).expect("it is data");
+            assert!(!line.contains('\u{1b}'), "{line}");
+            serde_json::from_str::<Value>(&line).expect("it is JSON")["found"].take()
+        };
+        let map = json!({ "type": "map", "data": { "@forks": { "sh": 17 } } });
+        let others = ["said \u{1b} by date", &line[..20]];
+        assert_eq!(found(true), json!({ "results": [map, others[0], others[1]], "omitted": 9 }));
+        assert_eq!(found(false), json!({ "output": { "text": text, "omitted": 9 } }));
     }
 }

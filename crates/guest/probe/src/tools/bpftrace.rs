@@ -59,7 +59,7 @@ pub(super) struct Bpftrace {
 }
 
 impl Bpftrace {
-    pub(super) fn begin(script: &str, watch: &Watch) -> Result<Self, Report> {
+    pub(super) fn begin(script: &str, json: bool, watch: &Watch) -> Result<Self, Report> {
         let failed = |error: io::Error| broken(format!("bpftrace: {error}"));
         let program = program().ok_or_else(|| skip("bpftrace is not installed here (package bpftrace)"))?;
         let (attached, says) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| failed(error.into()))?;
@@ -67,7 +67,8 @@ impl Bpftrace {
         let this = std::process::id();
         let companion = format!("/proc/{this}/exe {COMPANION} {} {}", says.as_raw_fd(), waits.as_raw_fd());
         let mut command = Command::new(program);
-        command.args(["-B", "line", "-c", &companion, "-e", script]);
+        command.args(["-B", "line", "-f", if json { "json" } else { "text" }]);
+        command.args(["-c", &companion, "-e", script]);
         command.args(watch.program.map(|program| program.as_raw_pid().to_string()));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let kept = [says.as_raw_fd(), waits.as_raw_fd()];

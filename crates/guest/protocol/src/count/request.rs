@@ -88,7 +88,7 @@ impl CountRequest {
     fn wrong_parts(&self) -> Option<String> {
         let Workload { command, everywhere, .. } = &self.workload;
         match (self.per?, command.is_empty(), everywhere) {
-            (_, true, _) => Some("counts are split of a program only: name it".to_owned()),
+            (_, true, _) => Some("counts are split of a program only, from its start on: name it".to_owned()),
             (_, _, true) => Some("counts are split of a program only, not everywhere".to_owned()),
             _ => None,
         }

@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(wrong(report(funccount(), long)), "a name");
         let many = Found::Functions(vec![function("x"); ROWS_MAX + 1]);
         assert_eq!(wrong(report(funccount(), many)), "so many rows");
-        let script = Tool::Bpftrace { script: "BEGIN".to_owned() };
+        let script = Tool::Bpftrace { script: "BEGIN".to_owned(), json: false };
         let output = |length| Found::Output { text: "x".repeat(length), omitted: 0 };
         assert_eq!(report(script.clone(), output(OUTPUT_MAX)).validate(), Ok(()));
         assert_eq!(wrong(report(script, output(OUTPUT_MAX + 1))), "so many rows");

@@ -40,6 +40,8 @@ pub enum Tool {
     Bpftrace {
         /// The script, of up to [`SCRIPT_MAX`] bytes.
         script: String,
+        /// Whether what it prints is for programs: a JSON object on each line (`-f json`).
+        json: bool,
     },
 }
 
@@ -94,8 +96,10 @@ impl Tool {
                 let wrong = patterns.iter().find(|pattern| !is_pattern(pattern))?;
                 Some(format!("{wrong:?} is no name of functions: letters, digits, _ and . with * and ?"))
             }
-            Self::Bpftrace { script } if script.trim().is_empty() => Some("the script is empty".to_owned()),
-            Self::Bpftrace { script } if script.len() > SCRIPT_MAX || script.contains('\0') => {
+            Self::Bpftrace { script, .. } if script.trim().is_empty() => {
+                Some("the script is empty".to_owned())
+            }
+            Self::Bpftrace { script, .. } if script.len() > SCRIPT_MAX || script.contains('\0') => {
                 Some(format!("a script is text of up to {SCRIPT_MAX} bytes"))
             }
             _ => None,
@@ -123,7 +127,7 @@ mod tests {
 
     #[test]
     fn only_what_can_be_meant_is_taken() {
-        let script = |script: &str| Tool::Bpftrace { script: script.to_owned() };
+        let script = |script: &str| Tool::Bpftrace { script: script.to_owned(), json: false };
         for tool in [Tool::Cachetop, funccount(&["vfs_*", "do_?.isra.0"]), script("BEGIN { exit() }")] {
             assert_eq!(validate(tool.clone()), Ok(()), "{tool:?}");
         }

@@ -1,5 +1,7 @@
 //! Programs of which it is known where they are.
 
+use std::process::{Command, Stdio};
+
 use protocol::ReportKind;
 use protocol::sample::Part;
 use protocol::workload::Workload;
@@ -20,7 +22,11 @@ fn request(event: &str, period: u64, script: &str) -> SampleRequest {
 
 /// The report; nothing where this user or kernel has no samples, which it says.
 fn sampled(request: &SampleRequest) -> Option<SampleReport> {
-    match sample(request, &mut |_| Ok(())) {
+    sampled_with(request, &mut |_| Ok(()))
+}
+
+fn sampled_with(request: &SampleRequest, listener: Listener<'_, SampleReport>) -> Option<SampleReport> {
+    match sample(request, listener) {
         Ok(report) => {
             assert_eq!(report.validate(), Ok(()));
             Some(report)
@@ -43,6 +49,30 @@ fn way(report: &SampleReport, mut at: usize) -> Vec<&str> {
             None => return names,
         }
     }
+}
+
+#[test]
+fn a_process_that_runs_is_looked_at_until_it_ends() {
+    let script = "read line; i=0; while [ $i -lt 20 ]; do (exit 0); i=$((i+1)); done";
+    let mut child = Command::new("sh").args(["-c", script]).stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take();
+    let workload = Workload { process: Some(child.id()), ..Workload::default() };
+    let request = SampleRequest { workload, ..request("forks", 1, "") };
+    // It goes on when it is looked at.
+    let report = sampled_with(&request, &mut |_| {
+        drop(input.take());
+        Ok(())
+    });
+    drop(input);
+    child.wait().expect("it is ours");
+    let Some(report) = report else { return };
+    assert_eq!((report.samples, report.lost, report.status), (20, 0, None));
+    let names = || report.functions.iter().map(|function| function.name.as_str());
+    // Its code is known from before.
+    assert!(
+        names().any(|name| name == "sh") && !names().any(|name| name.starts_with("[unknown")),
+        "{report:?}"
+    );
 }
 
 #[test]

@@ -1,10 +1,33 @@
 //! Who is still there.
 
+use std::process::{Child, Command};
+
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Everything that a call starts inherits this variable.
 pub(crate) const MARK: &str = "KILN_TEST_MARK";
+
+/// A shell that runs beside kiln, and ends with its test.
+pub(crate) struct Shell(Child);
+
+impl Shell {
+    pub(crate) fn start(script: &str) -> Self {
+        Self(Command::new("sh").args(["-c", script]).spawn().expect("there is a shell"))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// A living process.
 #[derive(Debug)]
