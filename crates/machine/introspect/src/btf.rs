@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use kernel::bytes::{u16_at, u32_at, until_nul};
 
+use crate::memo::Memo;
+
 /// `BTF_MAGIC`.
 const MAGIC: u16 = 0xeb9f;
 
@@ -41,6 +43,8 @@ pub(crate) struct Types {
     /// Where the texts begin, and each type; the first is no type.
     texts: usize,
     types: Vec<usize>,
+    structures: Memo<usize>,
+    members: Memo<Member>,
 }
 
 impl Types {
@@ -57,11 +61,15 @@ impl Types {
             types.push(at);
             at = at.checked_add(TYPE + size_of_rest(self::word(&bytes, at + 4)?)?)?;
         }
-        Some(Self { bytes, texts, types })
+        Some(Self { bytes, texts, types, structures: Memo::default(), members: Memo::default() })
     }
 
     /// Where a structure has a member, which may be in a structure of its own: `["thread", "sp"]`.
     pub(crate) fn member(&self, structure: &str, path: &[&str]) -> Option<Member> {
+        self.members.get(format!("{structure}.{}", path.join(".")), |_| self.find_member(structure, path))
+    }
+
+    fn find_member(&self, structure: &str, path: &[&str]) -> Option<Member> {
         let mut at = self.named(structure)?;
         let mut bits = 0;
         let mut found = None;
@@ -113,10 +121,11 @@ impl Types {
             let info = word(&self.bytes, at + 4).unwrap_or(0);
             kind(info) == STRUCT && count(info) > 0 && self.text(*at) == Some(name.as_bytes())
         };
-        self.types.iter().skip(1).copied().find(is_it)
+        self.structures.get(name.to_owned(), |_| self.types.iter().skip(1).copied().find(is_it))
     }
 
-    /// A member of a structure or of one without a name in it, and its type. Each structure is looked at once: a type may have itself as a member.
+    /// A member of a structure or of one without a name in it, and its type. Each structure is looked at once: a type may have itself as
+    /// a member.
     fn find(&self, at: usize, name: &str, seen: &mut HashSet<usize>) -> Option<(Member, u32)> {
         let info = word(&self.bytes, at + 4).filter(|info| matches!(kind(*info), STRUCT | UNION))?;
         if seen.len() > STRUCTURES_MAX || !seen.insert(at) {

@@ -3,12 +3,14 @@
 //! Names are made of 256 tokens. A character that is itself a token stands at its own number, so that the digits stand behind each other:
 //! that is by what the table of tokens is found. The index of tokens lies behind it, the names with their count and their markers before it.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use kernel::bytes::{u16_at, u32_at, u64_at};
 use memchr::memmem;
 
 use crate::image::Image;
+use crate::memo::Memo;
 
 /// Tokens for the digits.
 const DIGITS: &[u8] = b"0\x001\x002\x003\x004\x005\x006\x007\x008\x009\x00";
@@ -25,7 +27,7 @@ const MARKED: usize = 256;
 const SYMBOLS_MAX: usize = 1 << 20;
 const NAMES_MAX: usize = 32 << 20;
 
-/// The most names that are passed in the search for the list.
+/// The most steps of the search for the list: places and names that are passed, each token of a table.
 const STEPS_MAX: usize = 64 << 20;
 
 /// The most bytes of a name: `KSYM_NAME_LEN`.
@@ -39,19 +41,21 @@ const ALIASES_MAX: usize = 256;
 pub(crate) struct Symbols {
     /// Address, kind and name, in the order of addresses.
     all: Vec<(u64, u8, String)>,
+    addresses: Memo<u64>,
 }
 
 impl Symbols {
     /// Finds the list in an image.
     pub(crate) fn find(image: &Image) -> Option<Self> {
-        let mut places = memmem::find_iter(&image.bytes, DIGITS);
-        let mut left = STEPS_MAX;
-        places.find_map(|at| Tables::at(image, at)?.symbols(image, &mut left))
+        let steps = Steps(Cell::new(STEPS_MAX));
+        let places = memmem::find_iter(&image.bytes, DIGITS).take_while(|_| steps.take(TOKENS).is_some());
+        places.filter_map(|at| Tables::at(image, at)?.symbols(image, &steps)).next()
     }
 
     /// The address of a symbol.
     pub(crate) fn address(&self, name: &str) -> Option<u64> {
-        self.all.iter().find(|(_, _, other)| other == name).map(|(address, ..)| *address)
+        let find = |name: &str| self.all.iter().find(|(_, _, other)| other == name);
+        self.addresses.get(name.to_owned(), |name| find(name).map(|(address, ..)| *address))
     }
 
     /// Where a symbol is, up to the next one behind it.
@@ -87,6 +91,18 @@ impl Symbols {
         let (begin, _, name) = aliases.find(|(_, kind, _)| is_code(*kind))?;
         let end = self.all.get(behind).map_or(*begin, |(end, ..)| *end);
         Some((*begin..end, name))
+    }
+}
+
+/// What is left of the steps of a search.
+struct Steps(Cell<usize>);
+
+impl Steps {
+    /// Takes so many; nothing if there are fewer, and then there are none any more.
+    fn take(&self, steps: usize) -> Option<()> {
+        let left = self.0.get().checked_sub(steps);
+        self.0.set(left.unwrap_or(0));
+        left.map(drop)
     }
 }
 
@@ -127,10 +143,9 @@ impl Tables {
         Some(Self { tokens, begin, end: index + 2 * TOKENS })
     }
 
-    /// The symbols; `left` is how many names may be passed.
-    fn symbols(&self, image: &Image, left: &mut usize) -> Option<Symbols> {
+    fn symbols(&self, image: &Image, steps: &Steps) -> Option<Symbols> {
         let bytes = &image.bytes;
-        let (names, count) = self.names(bytes, left)?;
+        let (names, count) = self.names(bytes, steps)?;
         let addresses = self.addresses(image, names, count)?;
         let mut at = names;
         let mut all = Vec::with_capacity(count);
@@ -140,26 +155,27 @@ impl Tables {
             all.push((address, *kind, String::from_utf8_lossy(name).into_owned()));
         }
         all.sort_by_key(|(address, ..)| *address);
-        Some(Symbols { all })
+        Some(Symbols { all, addresses: Memo::default() })
     }
 
     /// Where the names begin, and how many there are: that stands before them, and behind them the markers, which say where each 256th name begins.
-    fn names(&self, bytes: &[u8], left: &mut usize) -> Option<(usize, usize)> {
+    fn names(&self, bytes: &[u8], steps: &Steps) -> Option<(usize, usize)> {
         let latest = self.begin / 8 * 8;
-        let mut names = (latest.saturating_sub(NAMES_MAX).max(8)..=latest).rev().step_by(8);
-        names.find_map(|names| Some((names, self.count(bytes, names, left)?)))
+        let names = (latest.saturating_sub(NAMES_MAX).max(8)..=latest).rev().step_by(8);
+        let mut names = names.take_while(|_| steps.take(1).is_some());
+        names.find_map(|names| Some((names, self.count(bytes, names, steps)?)))
     }
 
     /// How many names begin here, if any do.
-    fn count(&self, bytes: &[u8], names: usize, left: &mut usize) -> Option<usize> {
+    fn count(&self, bytes: &[u8], names: usize, steps: &Steps) -> Option<usize> {
         let count = u32_at(bytes, (names - 8) as u64).map(|count| count as usize)?;
         if !(MARKED + 1..=SYMBOLS_MAX).contains(&count) || u32_at(bytes, (names - 4) as u64) != Some(0) {
             return None;
         }
+        steps.take(count)?;
         let mut at = names;
         let first = self.name(bytes, &mut at)?;
         first.first().filter(|kind| b"AaBbDdRrTtVvWw".contains(kind))?;
-        *left = left.checked_sub(count)?;
         for _ in 1..MARKED {
             self.skip(bytes, &mut at)?;
         }
@@ -189,9 +205,10 @@ impl Tables {
     }
 
     fn name(&self, bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
-        let tokens = self.skip(bytes, at)?;
-        let name: Vec<u8> =
-            tokens.iter().flat_map(|token| &self.tokens[usize::from(*token)]).copied().collect();
+        // Each token has a character at least.
+        let tokens = self.skip(bytes, at).filter(|tokens| tokens.len() <= NAME_MAX)?;
+        let name = tokens.iter().flat_map(|token| &self.tokens[usize::from(*token)]).copied();
+        let name: Vec<u8> = name.take(NAME_MAX + 1).collect();
         (name.len() <= NAME_MAX).then_some(name)
     }
 
@@ -282,6 +299,24 @@ mod tests {
             assert_eq!(symbols.nearest(BASE + 16 * 300 + 5), Some((BASE + 4800, "f0300")));
             assert_eq!(symbols.nearest(BASE - 1), None);
         }
+    }
+
+    #[test]
+    fn a_list_that_seems_to_begin_everywhere_uses_up_the_steps() {
+        // Each eighth byte is a count of 65,535 names, of which the first has 32,767 tokens.
+        let begin = [0xff, 0xff, 0, 0, 0, 0, 0, 0].repeat(1 << 12);
+        let mut image = image(true);
+        let tables = image.bytes.len();
+        image.bytes.splice(..0, begin);
+        let digits = memmem::find(&image.bytes[(1 << 15) + 8 * 700..], DIGITS).expect("it is there");
+        let found = Tables::at(&image, (1 << 15) + 8 * 700 + digits).expect("they are there");
+        assert!(found.begin > 1 << 15 && found.end <= image.bytes.len() && tables < image.bytes.len());
+        let steps = Steps(Cell::new(10 * 65_535));
+        let places = Tables { begin: 1 << 15, ..found };
+        assert_eq!((places.names(&image.bytes, &steps), steps.0.get()), (None, 0));
+        assert_eq!(steps.take(1), None);
+        let mut at = 0;
+        assert_eq!(places.name(&image.bytes, &mut at), None, "too many tokens");
     }
 
     proptest! {

@@ -14,6 +14,7 @@ mod image;
 mod kallsyms;
 mod known;
 mod locks;
+mod memo;
 mod memory;
 mod modules;
 mod orc;

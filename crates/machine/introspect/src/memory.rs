@@ -16,8 +16,8 @@ const LARGE: u64 = 1 << 7;
 /// The address in an entry.
 const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 
-/// Bytes that are read at most, and what each read counts beside its bytes: a kernel that lies must not keep kiln busy. An image has up to a
-/// hundred million bytes; what else is read of a kernel are some millions.
+/// Bytes that are read at most, and what each read counts beside its bytes: a kernel that lies must not keep kiln busy. An image has up to
+/// 256 MiB; what else is read of a kernel are some millions of bytes.
 const BYTES_MAX: u64 = 768 << 20;
 const READ: u64 = 64;
 

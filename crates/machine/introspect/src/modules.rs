@@ -1,7 +1,7 @@
 //! The modules that a kernel has loaded: their code, symbols and frames.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kernel::bytes::{u16_at, u32_at, u64_at};
 
@@ -29,13 +29,15 @@ pub(crate) struct Module {
     code: [Range<u64>; 2],
     /// Where its symbols and frames are.
     at: u64,
-    list: OnceLock<List>,
+    list: Mutex<Option<Arc<List>>>,
     frames: OnceLock<Table>,
 }
 
 /// The symbols of a module that are in its code, in the order of addresses: address, size, place of the name behind `texts`.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct List {
+    /// Where the kernel has it: one that has started has another.
+    at: u64,
     symbols: Vec<(u64, u64, u32)>,
     texts: u64,
 }
@@ -53,16 +55,25 @@ impl Module {
         memory: &mut Memory<'_>,
         address: u64,
     ) -> Option<(Range<u64>, String)> {
-        let list = self.list.get_or_init(|| self.read_list(types, memory).unwrap_or_default());
+        let list = self.list(types, memory)?;
         let behind = list.symbols.partition_point(|(begin, ..)| *begin <= address);
         let (begin, size, name) = list.symbols[..behind].last()?;
         let name = memory.text(list.texts.checked_add((*name).into())?, NAME_MAX)?;
         Some((*begin..begin.checked_add(*size)?, name))
     }
 
-    fn read_list(&self, types: &Types, memory: &mut Memory<'_>) -> Option<List> {
-        let list = memory.word(self.at.checked_add(types.offset("module", &["kallsyms"])?)?)?;
-        let mut member = |name: &str| memory.word(list.checked_add(types.offset("mod_kallsyms", &[name])?)?);
+    /// The list as it is now, read once.
+    fn list(&self, types: &Types, memory: &mut Memory<'_>) -> Option<Arc<List>> {
+        let at = memory.word(self.at.checked_add(types.offset("module", &["kallsyms"])?)?)?;
+        let mut known = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|list| list.at != at) {
+            *known = Some(Arc::new(self.read_list(types, memory, at)?));
+        }
+        known.clone()
+    }
+
+    fn read_list(&self, types: &Types, memory: &mut Memory<'_>, at: u64) -> Option<List> {
+        let mut member = |name: &str| memory.word(at.checked_add(types.offset("mod_kallsyms", &[name])?)?);
         let (symbols, count, texts) =
             (member("symtab")?, member("num_symtab")? & 0xffff_ffff, member("strtab")?);
         let bytes = memory.bytes(symbols, SYMBOL * usize::try_from(count.min(SYMBOLS_MAX)).ok()?)?;
@@ -73,7 +84,7 @@ impl Module {
         };
         let mut symbols: Vec<_> = bytes.chunks_exact(SYMBOL).filter_map(symbol).collect();
         symbols.sort_unstable();
-        Some(List { symbols, texts })
+        Some(List { at, symbols, texts })
     }
 
     /// How callers are found in its code.
@@ -120,5 +131,5 @@ fn module(types: &Types, memory: &mut Memory<'_>, at: u64) -> Option<Module> {
         }
     };
     let code = code.map(Option::unwrap_or_default);
-    Some(Module { name, code, at, list: OnceLock::new(), frames: OnceLock::new() })
+    Some(Module { name, code, at, list: Mutex::default(), frames: OnceLock::new() })
 }

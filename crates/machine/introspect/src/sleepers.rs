@@ -18,7 +18,7 @@ pub struct Sleepers {
     layout: Layout,
     /// Where a task has how often it left its CPU: by itself, and otherwise.
     switches: [u64; 2],
-    /// The functions in which they sleep, and what lies between the first and the last.
+    /// The functions in which they sleep, in the order of addresses, and what lies between the first and the last.
     functions: Vec<Range<u64>>,
     range: Range<u64>,
 }
@@ -47,7 +47,8 @@ impl Sleepers {
     pub fn find(physical: &mut dyn Physical, tables: Tables) -> Result<Self, Missing> {
         let known = Known::find(physical, tables)?;
         let code = &known.code;
-        let functions = code.symbols.functions(|name| KINDS.iter().any(|kind| kind.sleeps_in(name)));
+        let mut functions = code.symbols.functions(|name| KINDS.iter().any(|kind| kind.sleeps_in(name)));
+        functions.sort_by_key(|function| (function.start, function.end));
         let ends = (functions.iter().map(|it| it.start).min(), functions.iter().map(|it| it.end).max());
         let range = ends.0.unwrap_or(0)..ends.1.unwrap_or(0);
         let layout = Layout::of(&code.types)?;
@@ -73,7 +74,9 @@ impl Sleepers {
         let stack = memory.up_to(frames, FRAMES);
         let mut words = stack.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
         let is_in = |word: u64| {
-            self.range.contains(&word) && self.functions.iter().any(|function| function.contains(&word))
+            let behind = self.functions.partition_point(|function| function.start <= word);
+            self.range.contains(&word)
+                && self.functions[..behind].last().is_some_and(|function| function.contains(&word))
         };
         words.any(is_in).then_some(())?;
         let mut count = |offset: u64| memory.word(task.checked_add(offset)?);
