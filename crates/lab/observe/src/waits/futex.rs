@@ -38,20 +38,20 @@ pub(super) fn decode(
     let _ = memory.read_exact_at(&mut words, address);
     let expected = u32::try_from(expected & 0xffff_ffff).ok()?;
     let is_thread = |thread| is_thread(thread, is_private);
-    let found = match owner(operation, expected, &self::words(words)) {
-        Some(Owner::Mutex(thread)) => (Reason::Mutex(address), thread),
-        Some(Owner::Ending(thread)) => (Reason::Thread(thread), thread),
-        None => {
-            let read = |at| {
-                let mut bytes = [0; 32];
-                memory.read_exact_at(&mut bytes, at).ok().map(|()| self::words(bytes))
-            };
-            let waits = is_wait(operation).then_some((address, expected))?;
-            let (lock, writer) = rwlock::writer(waits, read, is_thread)?;
-            (Reason::Rwlock(lock), writer)
-        }
+    let read = |at| {
+        let mut bytes = [0; 32];
+        memory.read_exact_at(&mut bytes, at).ok().map(|()| self::words(bytes))
     };
-    Some(found).filter(|(_, thread)| is_thread(*thread))
+    let waits = is_wait(operation).then_some((address, expected));
+    // What has more of a form comes first.
+    if let Some((lock, writer)) = waits.and_then(|waits| rwlock::writer(waits, read, is_thread)) {
+        return Some((Reason::Rwlock(lock), writer));
+    }
+    let (reason, thread) = match owner(operation, expected, &self::words(words))? {
+        Owner::Mutex(thread) => (Reason::Mutex(address), thread),
+        Owner::Ending(thread) => (Reason::Thread(thread), thread),
+    };
+    is_thread(thread).then_some((reason, thread))
 }
 
 fn words<const BYTES: usize, const WORDS: usize>(bytes: [u8; BYTES]) -> [u32; WORDS] {

@@ -39,15 +39,24 @@ fn robust_mutexes_in_opposite_order() {
 }
 
 /// One waits as a reader, the other as a writer.
-#[test]
-fn rwlocks_in_opposite_order() {
+fn rwlocks(arguments: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
-    let program = Running::start(&mut Command::new(compile(&folder, "rwlocks")));
+    let program = Running::start(Command::new(compile(&folder, "rwlocks")).args(arguments));
     let found = deadlock_of(&program);
     assert_eq!(found.circle.len(), 2);
     assert!(found.circle.iter().all(|wait| wait.reason.to_string().starts_with("rwlock 0x")), "{found:?}");
     // Another writer, and the main thread, which joins the first.
     assert_eq!(found.behind.len(), 2, "{found:?}");
+}
+
+#[test]
+fn rwlocks_in_opposite_order() {
+    rwlocks(&[]);
+}
+
+#[test]
+fn rwlocks_that_processes_may_share_in_opposite_order() {
+    rwlocks(&["shared"]);
 }
 
 #[test]

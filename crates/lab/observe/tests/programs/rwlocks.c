@@ -1,7 +1,8 @@
-/* Two threads have a lock for writing, and want that of the other: one to read, one to write. A third one wants to write, too. */
+/* Two threads have a lock for writing, and want that of the other: one to read, one to write. A third one wants to write, too. With an
+ * argument other processes may share the locks. */
 #include <pthread.h>
 
-static pthread_rwlock_t a = PTHREAD_RWLOCK_INITIALIZER, b = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t a, b;
 static pthread_barrier_t all;
 
 static void *ab(void *unused)
@@ -27,10 +28,17 @@ static void *other(void *unused)
 	return unused;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	pthread_rwlockattr_t kind;
 	pthread_t first, second, third;
 
+	(void)argv;
+	pthread_rwlockattr_init(&kind);
+	if (argc > 1)
+		pthread_rwlockattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+	pthread_rwlock_init(&a, &kind);
+	pthread_rwlock_init(&b, &kind);
 	pthread_barrier_init(&all, 0, 3);
 	pthread_create(&first, 0, ab, 0);
 	pthread_create(&second, 0, ba, 0);
