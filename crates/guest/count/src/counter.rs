@@ -45,8 +45,8 @@ impl Descriptor {
     ///
     /// # Errors
     ///
-    /// Why it cannot be counted, in a line.
-    pub(crate) fn open(number: Number, scope: Scope, tells: bool) -> Result<Self, String> {
+    /// As perf_event_open(2) says; `ESRCH` of a thread that has ended, also if others of its process have not.
+    pub(crate) fn open(number: Number, scope: Scope, tells: bool) -> Result<Self, Errno> {
         let told = if tells { COMM | TASK } else { 0 };
         let of_program = DISABLED | INHERIT | ENABLE_ON_EXEC;
         let (process, cpu, flags) = match scope {
@@ -58,9 +58,8 @@ impl Descriptor {
         };
         let process = process.map(|process: Pid| process.as_raw_nonzero().get().unsigned_abs());
         let attributes = Attributes { read_format: READ_FORMAT, flags, ..number.attributes() };
-        let file = perf::open(attributes, process, cpu);
-        let file = file.map_err(|error| number.refusal(error))?;
-        let [_, _, _, id] = read(&file).map_err(|error| number.refusal(error))?;
+        let file = perf::open(attributes, process, cpu)?;
+        let [_, _, _, id] = read(&file)?;
         Ok(Self { file, id })
     }
 

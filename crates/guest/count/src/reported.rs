@@ -24,7 +24,8 @@ pub(crate) fn is_reported() -> Result<bool, Report> {
     let mut rings = Vec::new();
     for cpu in online_cpus().map_err(broken)? {
         let counter = Descriptor::open(DUMMY, Scope::Threads(gettid(), cpu), false);
-        let counter = counter.map_err(|why| skip(format!("no counts of parts: {why}")))?;
+        let counter =
+            counter.map_err(|error| skip(format!("no counts of parts: {}", DUMMY.refusal(error))))?;
         let ring =
             Ring::map(&counter, 1).map_err(|error| broken(format!("the buffer of a counter: {error}")))?;
         rings.push((ring, counter));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use harness::clock::in_nanoseconds;
 use harness::instrument::{Listener, broken, skip};
 use harness::perf::{DUMMY, Number, Record, Ring, TASK_CLOCK, number, online_cpus, write_into};
-use harness::workload::{self, Over, is_gone, threads};
+use harness::workload::{self, Over, threads};
 use protocol::Report;
 use protocol::count::{CountReport, CountRequest, Counted, Event, INTERVALS_MAX, Interval, Missing};
 use rustix::io::Errno;
@@ -85,7 +85,7 @@ impl Session {
     fn begin(request: &CountRequest, process: Option<Pid>, at_switches: bool) -> Result<Self, Report> {
         let unlike = process.filter(|_| request.per.is_some()).map(|process| {
             let dummy = Descriptor::open(DUMMY, Scope::Alone(process), false);
-            dummy.map_err(|why| skip(format!("no counts of parts: {why}")))
+            dummy.map_err(|error| skip(format!("no counts of parts: {}", DUMMY.refusal(error))))
         });
         let unlike = unlike.transpose()?;
         let (counting, missing) = open_all(request, process)?;
@@ -209,8 +209,8 @@ fn open_all(request: &CountRequest, process: Option<Pid>) -> Result<(Vec<Countin
                     counters.push(counter);
                     tells = false;
                 }
-                Err(_) if matches!(scope, Scope::Running(thread) if is_gone(thread)) => {}
-                Err(why) => *one = Err(why),
+                Err(Errno::SRCH) if matches!(scope, Scope::Running(_)) => {}
+                Err(error) => *one = Err(number.refusal(error)),
             }
         }
     }

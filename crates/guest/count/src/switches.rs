@@ -54,7 +54,8 @@ impl Switches {
         let mut counters = Vec::new();
         for cpu in online_cpus().map_err(skip)? {
             for (at, event) in events.iter().enumerate() {
-                let counter = Descriptor::open(*event, Scope::Cpu(cpu), false).map_err(skip)?;
+                let counter = Descriptor::open(*event, Scope::Cpu(cpu), false)
+                    .map_err(|error| skip(event.refusal(error)))?;
                 object.set_counter(&format!("counters_{at}"), cpu, counter.as_fd())?;
                 counters.push(counter);
             }

@@ -6,10 +6,10 @@ use protocol::Report;
 use protocol::workload::Workload;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
-use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, getrlimit, pidfd_open, setrlimit, test_kill_process,
-};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, getrlimit, pidfd_open, setrlimit};
 
+use crate::check::describe;
 use crate::clock::monotonic;
 use crate::instrument::{broken, skip};
 use crate::program::{End, Program};
@@ -51,20 +51,18 @@ impl Over {
 /// `skip` if there is none.
 pub fn threads(process: Pid) -> Result<Vec<Pid>, Report> {
     let number = process.as_raw_nonzero();
-    let folder = std::fs::read_dir(format!("/proc/{number}/task"));
-    let folder = folder.map_err(|_| skip(format!("there is no process {number}")))?;
+    let folder = std::fs::read_dir(format!("/proc/{number}/task")).into_iter().flatten().flatten();
     let thread = |name: std::ffi::OsString| Pid::from_raw(name.to_str()?.parse().ok()?);
-    Ok(folder.flatten().filter_map(|entry| thread(entry.file_name())).collect())
+    let threads: Vec<Pid> = folder.filter_map(|entry| thread(entry.file_name())).collect();
+    if threads.is_empty() { Err(no_process(number)) } else { Ok(threads) }
 }
 
-/// Whether a thread has ended.
-#[must_use]
-pub fn is_gone(thread: Pid) -> bool {
-    test_kill_process(thread) == Err(rustix::io::Errno::SRCH)
+fn no_process(number: impl std::fmt::Display) -> Report {
+    skip(format!("there is no process {number}"))
 }
 
-/// Lets a workload run: `begin` is called when its program is there but has executed nothing yet, or with the process; `look` at least once in each `period` and
-/// once at the end, with the time since the start; `tell` after it once in each second.
+/// Lets a workload run: `begin` is called when its program is there but has executed nothing yet, or with the process that runs already; `look`
+/// at least once in each `period` and once at the end, with the time since the start; `tell` after it once in each second.
 ///
 /// # Errors
 ///
@@ -89,12 +87,12 @@ pub fn run<T>(
     let limit = workload.duration_ms.map(Duration::from_millis);
     if let Some(number) = workload.process {
         let (process, end) = attach(number)?;
-        let is_over = |now| limit.is_some_and(|limit| now >= limit) || has_ended(&end);
-        return wait(begin(Some(process))?, is_over, period.min(ASKED), &signals, look);
+        let mut pause = |until, now| pause_beside(&end, until, now, &signals);
+        return wait(begin(Some(process))?, limit, period, &mut pause, look);
     }
     if workload.command.is_empty() {
-        let limit = limit.unwrap_or_default();
-        return wait(begin(None)?, |now| now >= limit, period.min(limit), &signals, look);
+        let mut pause = |until, now| signals.wait(until - now) == Woken::Interrupted;
+        return wait(begin(None)?, limit, period, &mut pause, look);
     }
     let mut begun = None;
     let watch = |process| {
@@ -113,31 +111,47 @@ pub fn run<T>(
 fn attach(number: u32) -> Result<(Pid, OwnedFd), Report> {
     let process = i32::try_from(number).ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| broken("no number of a process"))?;
-    let end = pidfd_open(process, PidfdFlags::empty());
-    let end = end.map_err(|_| skip(format!("there is no process {number}")))?;
+    let end = pidfd_open(process, PidfdFlags::empty()).map_err(|error| match error {
+        Errno::SRCH => no_process(number),
+        other => skip(format!("pidfd_open: {}", describe(other))),
+    })?;
     let maximum = getrlimit(Resource::Nofile).maximum;
-    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })
-        .map_err(|error| broken(format!("setrlimit: {error}")))?;
+    // Without, few threads are looked at as well.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     Ok((process, end))
+}
+
+/// Waits from now until then, both from the start on; says whether the process has ended meanwhile, or a signal asks for the end.
+fn pause_beside(process: &OwnedFd, until: Duration, now: Duration, signals: &Signals) -> bool {
+    let mut left = until - now;
+    while !left.is_zero() {
+        let part = left.min(ASKED);
+        if signals.wait(part) == Woken::Interrupted || has_ended(process) {
+            return true;
+        }
+        left -= part;
+    }
+    false
 }
 
 fn has_ended(process: &OwnedFd) -> bool {
     poll(&mut [PollFd::new(process, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Looks at what was not started here until it is over, or until a signal asks for the end.
+/// Looks at what was not started here for a time, or until `pause`, which waits until then, says that it is over.
 fn wait<T>(
     mut begun: T,
-    is_over: impl Fn(Duration) -> bool,
+    limit: Option<Duration>,
     period: Duration,
-    signals: &Signals,
+    pause: &mut dyn FnMut(Duration, Duration) -> bool,
     mut look: impl FnMut(&mut T, Duration) -> Result<(), Report>,
 ) -> Result<(T, Over), Report> {
     let begin = monotonic();
     loop {
         let now = Duration::from_nanos(monotonic() - begin);
         look(&mut begun, now)?;
-        if is_over(now) || signals.wait(period) == Woken::Interrupted {
+        let next = limit.map_or(now + period, |limit| limit.min(now + period));
+        if next <= now || pause(next, now) {
             let elapsed = Duration::from_nanos(monotonic() - begin);
             look(&mut begun, elapsed)?;
             return Ok((begun, Over { elapsed, end: None }));
@@ -192,11 +206,10 @@ mod tests {
         let thread = std::thread::spawn(move || wait.recv());
         let own = rustix::thread::gettid();
         let found = threads(this).expect("it is there");
-        assert!(found.len() > 1 && found.contains(&own) && !is_gone(own), "{found:?}");
+        assert!(found.len() > 1 && found.contains(&own), "{found:?}");
         drop(told);
         assert!(thread.join().expect("it ends").is_err());
         assert!(threads(Pid::from_raw(i32::MAX).expect("a number")).is_err());
-        assert!(is_gone(Pid::from_raw(i32::MAX).expect("a number")));
     }
 
     #[test]

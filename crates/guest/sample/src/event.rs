@@ -6,7 +6,7 @@ use harness::perf::flags::{
     INHERIT, MMAP, MMAP2, SAMPLE_ID_ALL, TASK,
 };
 use harness::perf::{self, Attributes, Ring, TASK_CLOCK, number, online_cpus, write_into};
-use harness::workload::{is_gone, threads};
+use harness::workload::threads;
 use protocol::Report;
 use protocol::sample::SampleRequest;
 use rustix::fd::OwnedFd;
@@ -73,12 +73,12 @@ fn flags(request: &SampleRequest, is_of_process: bool) -> u64 {
     whose | MMAP | MMAP2 | COMM | TASK | SAMPLE_ID_ALL | EXCLUDE_CALLCHAIN_USER
 }
 
-/// The events of each CPU: of all tasks that have not ended meanwhile, or one of everything if there are none.
+/// The events of each CPU: of all tasks that have not ended, or one of everything if none are named.
 fn open_all(attributes: Attributes, tasks: &[Pid], cpus: &[u32]) -> Result<Vec<Vec<OwnedFd>>, Errno> {
     let open = |task: Pid, cpu| {
         let number = task.as_raw_nonzero().get().unsigned_abs();
         match perf::open(attributes, Some(number), Some(cpu)) {
-            Err(Errno::SRCH) if is_gone(task) => None,
+            Err(Errno::SRCH) => None,
             opened => Some(opened),
         }
     };

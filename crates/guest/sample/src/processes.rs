@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use harness::perf::{Mapping, Record};
+use rustix::process::Pid;
 use unwind::{AddressSpace, Image, Library};
 
 /// Processes that are known at a time at most; with more, all are forgotten, and read again from those that live.
@@ -34,9 +35,13 @@ impl Processes {
         Image::mapped(pid.cast_signed(), path, addresses.clone(), *offset, &mut self.library)
     }
 
-    /// Takes in a process that runs already.
-    pub(crate) fn know(&mut self, pid: u32) {
-        self.process(pid);
+    /// Takes in a process that runs already with these threads.
+    pub(crate) fn know(&mut self, pid: u32, threads: &[Pid]) {
+        let process = self.process(pid);
+        for thread in threads.iter().map(|thread| thread.as_raw_nonzero().get().unsigned_abs()) {
+            let name = comm(&format!("{pid}/task/{thread}")).filter(|name| *name != process.name);
+            process.threads.extend(name.map(|name| (thread, name)));
+        }
     }
 
     /// Takes in what was mapped into a process.
@@ -93,17 +98,16 @@ impl Processes {
         }
         let library = &mut self.library;
         self.all.entry(pid).or_insert_with(|| Process {
-            name: comm(pid),
+            name: comm(&pid.to_string()).unwrap_or_else(|| if pid == 0 { "swapper" } else { "?" }.to_owned()),
             space: AddressSpace::of_process(pid.cast_signed(), library),
             threads: HashMap::new(),
         })
     }
 }
 
-fn comm(pid: u32) -> String {
-    let comm = std::fs::read_to_string(format!("/proc/{pid}/comm"));
-    let idle = if pid == 0 { "swapper" } else { "?" };
-    comm.map_or_else(|_| idle.to_owned(), |name| name.trim_end().to_owned())
+/// What a process or a thread is called, if it is there.
+fn comm(of: &str) -> Option<String> {
+    Some(std::fs::read_to_string(format!("/proc/{of}/comm")).ok()?.trim_end().to_owned())
 }
 
 #[cfg(test)]
@@ -139,5 +143,24 @@ mod tests {
         let (space, name) = processes.of_thread(this, this);
         assert!(format!("{space:?}").contains("sample"), "{space:?}");
         assert!(!name.is_empty() && name != "?");
+    }
+
+    #[test]
+    fn threads_that_were_there_before_are_called_as_they_are() {
+        let (told, wait) = std::sync::mpsc::channel::<()>();
+        let (tells, id) = std::sync::mpsc::channel();
+        let work = move || {
+            tells.send(rustix::thread::gettid()).expect("it is heard");
+            wait.recv()
+        };
+        let thread = std::thread::Builder::new().name("worker".to_owned()).spawn(work).expect("it starts");
+        let (this, id) = (std::process::id(), id.recv().expect("it runs"));
+        let mut processes = Processes::default();
+        processes.know(this, &[rustix::process::getpid(), id]);
+        let number = id.as_raw_nonzero().get().unsigned_abs();
+        assert_eq!(processes.of_thread(this, number).1, "worker");
+        assert_ne!(processes.of_thread(this, this).1, "worker");
+        drop(told);
+        assert!(thread.join().expect("it ends").is_err());
     }
 }

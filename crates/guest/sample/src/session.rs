@@ -5,7 +5,7 @@ use std::time::Duration;
 use harness::clock::in_nanoseconds;
 use harness::instrument::Listener;
 use harness::perf::Record;
-use harness::workload::{self, Over};
+use harness::workload::{self, Over, threads};
 use protocol::Report;
 use protocol::sample::{SampleReport, SampleRequest};
 use rustix::process::Pid;
@@ -61,8 +61,10 @@ impl Session {
     fn begin(request: &SampleRequest, process: Option<Pid>) -> Result<Self, Report> {
         let events = Events::open(request, process)?;
         let mut processes = Processes::default();
-        // It may have ended when the first sample is read.
-        request.workload.process.into_iter().for_each(|process| processes.know(process));
+        if let Some((number, process)) = request.workload.process.zip(process) {
+            // It may have ended when the first sample is read.
+            processes.know(number, &threads(process)?);
+        }
         Ok(Self {
             request: request.clone(),
             events,

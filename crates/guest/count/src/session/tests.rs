@@ -176,6 +176,29 @@ fn all_threads_of_a_process_are_counted_with_what_they_start() {
 }
 
 #[test]
+fn a_process_whose_first_thread_has_ended_is_counted() {
+    let script = "use threads; threads->create(sub { <STDIN>; fork or exit for 1..30; 1 while wait > 0 }); \
+                  syscall 60, 0";
+    let mut child =
+        Command::new("perl").args(["-e", script]).stdin(Stdio::piped()).spawn().expect("it starts");
+    let status = format!("/proc/{}/status", child.id());
+    while !std::fs::read_to_string(&status).expect("it is ours").contains("State:\tZ") {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut input = child.stdin.take();
+    let workload = Workload { process: Some(child.id()), ..Workload::default() };
+    let request = CountRequest { workload, ..request(&["forks"], "") };
+    let report = ended(count(&request, &mut |_| {
+        drop(input.take());
+        Ok(())
+    }));
+    drop(input);
+    child.wait().expect("it is ours");
+    let Some(report) = report else { return };
+    assert_eq!(report.counted.first().map(|forks| forks.value), Some(30), "{report:?}");
+}
+
+#[test]
 fn parts_are_of_a_program_from_its_start_on() {
     let workload = Workload { process: Some(1), ..Workload::default() };
     let request = CountRequest { workload, per: Some(Part::Thread), ..request(&["forks"], "") };
