@@ -78,10 +78,12 @@ pub fn json(report: &ProbeReport) -> io::Result<String> {
     json_line(&value)
 }
 
-/// An object for each line. A line that is none is text: a program that the script runs has printed it, or there was no room for all of it.
+/// An object for each line. A line that is none is text: a program that the script runs has printed it, or there was no room for all of
+/// it.
 fn results(text: &str) -> Vec<Value> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.into())).collect()
+    let object = |line| serde_json::from_str(line).ok().filter(Value::is_object);
+    lines.map(|line| object(line).unwrap_or_else(|| line.into())).collect()
 }
 
 fn found(report: &ProbeReport) -> String {
@@ -333,7 +335,7 @@ mod tests {
     #[test]
     fn programs_get_the_objects_of_a_script() {
         let line = r#"{"type": "map", "data": {"@forks": {"sh": 17}}}"#;
-        let text = format!("{line}\n\nsaid \u{1b} by date\n{}\n", &line[..20]);
+        let text = format!("{line}\n\nsaid \u{1b} by date\n17\n{}\n", &line[..20]);
         let found = |json| {
             let tool = Tool::Bpftrace { script: "BEGIN {}".to_owned(), json };
             let found = Found::Output { text: text.clone(), omitted: 9 };
@@ -343,7 +345,7 @@ mod tests {
         };
         let map = json!({ "type": "map", "data": { "@forks": { "sh": 17 } } });
         let others = ["said \u{1b} by date", &line[..20]];
-        assert_eq!(found(true), json!({ "results": [map, others[0], others[1]], "omitted": 9 }));
+        assert_eq!(found(true), json!({ "results": [map, others[0], "17", others[1]], "omitted": 9 }));
         assert_eq!(found(false), json!({ "output": { "text": text, "omitted": 9 } }));
     }
 }
