@@ -227,6 +227,24 @@ fn a_script_of_bpftrace_misses_nothing_of_the_program() {
 }
 
 #[test]
+fn what_bpftrace_loses_is_reported() {
+    let place = Place::new();
+    // 20,000 events of one CPU while nobody else runs there: its buffer has room for 8,191. The last event tells how many were lost.
+    let script =
+        r#"BEGIN { $i = 0; while ($i < 20000) { printf("x%d\n", $i); $i++ } } END { printf("end\n") }"#;
+    let call = ["probe", "--in", KERNEL, "--cpus", "1", "--exec", "true", "-e", script];
+    let report: Value = place.kiln([&call[..], &["--json"]].concat()).run().expect(0).stated();
+    let results = report["found"]["results"].as_array().expect("it is a list");
+    let printed = |result: &&Value| result["data"].as_str().is_some_and(|data| data.starts_with('x'));
+    let printed = results.iter().filter(printed).count() as u64;
+    let lost = report["lost"].as_u64().expect("it is a number");
+    assert!(lost > 0, "{printed} printed");
+    assert_eq!(printed + lost, 20_000);
+    let page = place.kiln(call).run().expect(0).stdout;
+    assert!(page.contains("lost"), "{page}");
+}
+
+#[test]
 fn scripts_that_are_wrong_or_hostile_hurt_nothing() {
     let place = Place::new();
     for (script, message) in [

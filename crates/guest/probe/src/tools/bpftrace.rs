@@ -3,6 +3,8 @@
 //! bpftrace starts a program of its own once all probes are attached, and looks until that ends: this one, which says so and waits for the
 //! end. The program that is looked at is started after that, and misses no probe.
 
+mod losses;
+
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::process::CommandExt;
@@ -25,6 +27,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
+use self::losses::{Losses, lost};
 use super::Tool;
 
 /// The argument with which this program is what bpftrace starts.
@@ -56,6 +59,7 @@ pub(super) struct Bpftrace {
     printed: Vec<u8>,
     said: Vec<u8>,
     omitted: u64,
+    losses: Losses,
 }
 
 impl Bpftrace {
@@ -86,6 +90,7 @@ impl Bpftrace {
             printed: Vec::new(),
             said: Vec::new(),
             omitted: 0,
+            losses: Losses::default(),
         };
         drop((says, waits));
         begun.wait_until_attached(File::from(attached)).map_err(failed)?.map_or(Ok(begun), Err)
@@ -135,9 +140,11 @@ impl Bpftrace {
 
     /// Takes what it has printed.
     fn take(&mut self) -> io::Result<()> {
-        self.omitted += take(&mut self.output, &mut self.printed, OUTPUT_MAX)?;
-        take(&mut self.errors, &mut self.said, SAID_MAX)?;
-        Ok(())
+        take(&mut self.output, |bytes| {
+            self.losses.read(bytes);
+            self.omitted += keep(bytes, &mut self.printed, OUTPUT_MAX);
+        })?;
+        take(&mut self.errors, |bytes| _ = keep(bytes, &mut self.said, SAID_MAX))
     }
 
     /// Has it print what it has found.
@@ -197,14 +204,10 @@ impl Tool for Bpftrace {
     }
 
     fn lost(&self) -> Result<u64, Report> {
-        Ok(lost(&String::from_utf8_lossy(&self.said)))
+        // Releases of bpftrace differ in where they say it.
+        let said = String::from_utf8_lossy(&self.said);
+        Ok(said.lines().map(lost).fold(self.losses.events(), u64::saturating_add))
     }
-}
-
-/// bpftrace says `Lost 17 events` where it could not follow.
-fn lost(said: &str) -> u64 {
-    let number = |line: &str| line.strip_prefix("Lost ")?.split(' ').next()?.parse::<u64>().ok();
-    said.lines().filter_map(number).sum()
 }
 
 /// In the process that becomes bpftrace, which leaves two descriptors to its companion.
@@ -221,22 +224,25 @@ fn prepare(kept: [i32; 2]) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads what is there, up to so many bytes in all; gives how many more there were.
-fn take(from: &mut impl Read, into: &mut Vec<u8>, limit: usize) -> io::Result<u64> {
-    let (mut bytes, mut omitted) = ([0; 16 << 10], 0);
+/// Reads what is there.
+fn take(from: &mut impl Read, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut bytes = [0; 16 << 10];
     loop {
         match from.read(&mut bytes) {
-            Ok(0) => return Ok(omitted),
-            Ok(count) => {
-                let kept = count.min(limit.saturating_sub(into.len()));
-                into.extend_from_slice(&bytes[..kept]);
-                omitted += (count - kept) as u64;
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(omitted),
+            Ok(0) => return Ok(()),
+            Ok(count) => each(&bytes[..count]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Keeps `bytes`, up to `limit` in all; gives how many it did not keep.
+fn keep(bytes: &[u8], into: &mut Vec<u8>, limit: usize) -> u64 {
+    let kept = bytes.len().min(limit.saturating_sub(into.len()));
+    into.extend_from_slice(&bytes[..kept]);
+    (bytes.len() - kept) as u64
 }
 
 /// Where bpftrace is.
@@ -268,16 +274,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_taken_than_there_is_room_for() {
+    fn no_more_is_kept_than_there_is_room_for() {
         let mut into = b"ab".to_vec();
-        assert_eq!(take(&mut &b"cdef"[..], &mut into, 4).expect("it is read"), 2);
+        assert_eq!(keep(b"cdef", &mut into, 4), 2);
         assert_eq!(into, b"abcd");
-        assert_eq!(take(&mut &b"x"[..], &mut into, 3).expect("it is read"), 1);
+        assert_eq!(keep(b"x", &mut into, 3), 1);
     }
 
     #[test]
-    fn events_that_bpftrace_lost_are_counted() {
-        assert_eq!(lost("WARNING: x\nLost 17 events\nLost 3 events\nLost some\n"), 20);
+    fn all_that_is_there_is_taken() {
+        let (there, mut taken) = (vec![7; 40_000], Vec::new());
+        take(&mut &there[..], |bytes| taken.extend_from_slice(bytes)).expect("it is read");
+        assert_eq!(taken, there);
     }
 
     #[test]
