@@ -34,7 +34,7 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   ci                           all checks that must pass before a change lands
-  proof [--resume]             ci, and the checks that take longer; or the rest of them on this commit
+  proof [--resume [STEP...]]   ci, and the checks that take longer; or the rest of them on this commit, or of these
   configurations               kiln build's configurations on two kernels, with planted faults: over an hour
   ltp                          LTP on three kernels, against the tables of docs/ltp.md: over an hour
   tidy                         the rules of this repository
@@ -59,8 +59,8 @@ fn run(words: &[&str]) -> Result<ExitCode> {
     match words {
         ["measured", record, command @ ..] => return measured::run(record, command),
         ["ci"] => ci::ci(),
-        ["proof"] => proof::proof(false),
-        ["proof", "--resume"] => proof::proof(true),
+        ["proof"] => proof::proof(),
+        ["proof", "--resume", steps @ ..] => proof::resume(steps),
         ["configurations"] => suite::run_configurations(),
         ["ltp"] => suite::run_ltp(""),
         ["tidy"] => tidy::tidy(),
