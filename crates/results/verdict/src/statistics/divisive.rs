@@ -51,10 +51,13 @@ pub fn change_points(places: &[Vec<f64>], error: f64, seed: u64) -> Vec<ChangePo
     let mut cuts = Vec::new();
     let mut parts = vec![Part::of(places, 0..places.len())];
     while let Some((number, stretch)) = most_different(&parts) {
-        let chance = chance(stretch.size, &mut random, |random| {
-            parts.iter().filter_map(|part| part.shuffled(random).best_stretch()).collect()
-        });
-        if chance > error {
+        let differs_as_much = |random: &mut Random| {
+            parts
+                .iter()
+                .filter_map(|part| part.shuffled(random).best_stretch())
+                .any(|best| best.is_as_large(stretch.size))
+        };
+        if may_be_chance(error, &mut random, differs_as_much) {
             break;
         }
         let whole = parts.swap_remove(number).range;
@@ -81,8 +84,10 @@ fn without_chance(
                 let end = cuts.get(number + 1).copied().unwrap_or(places.len());
                 let part = Part::of(places, begin..end);
                 let size = part.size(cuts[number]..end);
-                let cut = |random: &mut Random| part.shuffled(random).best_cut().into_iter().collect();
-                ChangePoint { at: cuts[number], p: chance(size, random, cut) }
+                let differs_as_much = |random: &mut Random| {
+                    part.shuffled(random).best_cut().is_some_and(|best| best.is_as_large(size))
+                };
+                ChangePoint { at: cuts[number], p: chance(random, differs_as_much) }
             })
             .collect();
         match looked_at.iter().max_by(|a, b| a.p.total_cmp(&b.p)) {
@@ -92,10 +97,23 @@ fn without_chance(
     }
 }
 
-/// How often random orders show something of this size: what `best` finds in one.
-fn chance(size: f64, random: &mut Random, best: impl Fn(&mut Random) -> Vec<Stretch>) -> f64 {
-    let least = size * (1.0 - ROUNDING);
-    let as_large = (0..ORDERS).filter(|_| best(random).iter().any(|found| found.size >= least)).count();
+/// How often random orders differ as much.
+fn chance(random: &mut Random, differs_as_much: impl Fn(&mut Random) -> bool) -> f64 {
+    probability((0..ORDERS).filter(|_| differs_as_much(random)).count())
+}
+
+/// Whether random orders differ as much more often than `error`: it takes few orders to see that they do.
+fn may_be_chance(error: f64, random: &mut Random, differs_as_much: impl Fn(&mut Random) -> bool) -> bool {
+    let mut as_large = 0;
+    probability(0) > error
+        || (0..ORDERS).any(|_| {
+            as_large += usize::from(differs_as_much(random));
+            probability(as_large) > error
+        })
+}
+
+/// That of something that so many random orders show; the order that was observed is one more.
+fn probability(as_large: usize) -> f64 {
     (as_large + 1) as f64 / (ORDERS + 1) as f64
 }
 
@@ -113,6 +131,13 @@ struct Stretch {
     range: Range<usize>,
     /// By how much: the scaled energy distance.
     size: f64,
+}
+
+impl Stretch {
+    /// Whether it is of this size, or larger.
+    fn is_as_large(&self, size: f64) -> bool {
+        self.size >= size * (1.0 - ROUNDING)
+    }
 }
 
 /// What lies between two changes.
@@ -164,8 +189,10 @@ impl Part {
 }
 
 fn largest(ranges: impl Iterator<Item = Range<usize>>, part: &Part) -> Option<Stretch> {
-    let stretches = ranges.map(|range| Stretch { size: part.size(range.clone()), range });
-    stretches.max_by(|a, b| a.size.total_cmp(&b.size))
+    let mut sized = ranges.map(|range| (part.size(range.clone()), range));
+    let first = sized.next()?;
+    let (size, range) = sized.fold(first, |best, next| if next.0 >= best.0 { next } else { best });
+    Some(Stretch { range, size })
 }
 
 /// Sums of the distances between values.
@@ -173,12 +200,19 @@ struct Sums {
     count: usize,
     /// Of all pairs of one of the first so many with one of the first so many others: a square of `count` + 1.
     pairs: Vec<f64>,
+    /// Of all pairs of two of the first so many.
+    within: Vec<f64>,
+    /// Of all pairs of one of the first so many with any value.
+    with_any: Vec<f64>,
+    /// What sums count for, by the number of values inside.
+    weights: Vec<Weights>,
 }
 
 impl Sums {
     fn of(values: &[f64]) -> Self {
         let count = values.len();
         let width = count + 1;
+        let weights = (0..width).map(|inside| Weights::of(inside, count)).collect();
         let mut pairs = vec![0.0; width * width];
         for row in 0..count {
             let mut sum = 0.0;
@@ -187,30 +221,44 @@ impl Sums {
                 pairs[(row + 1) * width + column + 1] = pairs[row * width + column + 1] + sum;
             }
         }
-        Self { count, pairs }
+        let within = (0..width).map(|first| pairs[first * width + first]).collect();
+        let with_any = (0..width).map(|first| pairs[first * width + count]).collect();
+        Self { count, pairs, within, with_any, weights }
     }
 
-    /// Of all pairs of one of the first `rows` with one of the first `columns`.
-    fn first(&self, rows: usize, columns: usize) -> f64 {
-        self.pairs[rows * (self.count + 1) + columns]
-    }
-
-    /// How different these values are from the others: equations 4 and 5 of Matteson and James.
+    /// How different these values are from the others.
     fn size(&self, inside: Range<usize>) -> f64 {
-        let (ins, outs) = (inside.len(), self.count - inside.len());
-        if ins < GROUP_MIN || outs < GROUP_MIN {
-            return 0.0;
-        }
-        let (start, end) = (inside.start, inside.end);
+        let Range { start, end } = inside;
         // Each pair stands there in both orders.
-        let both = self.first(end, end) - 2.0 * self.first(start, end) + self.first(start, start);
-        let any = self.first(end, self.count) - self.first(start, self.count);
-        let across = any - both;
-        let neither = self.first(self.count, self.count) - both - 2.0 * across;
-        let mean = |sum: f64, count: usize| sum / (count * (count - 1)) as f64;
-        let product = (ins * outs) as f64;
-        let energy = 2.0 * across / product - mean(both, ins) - mean(neither, outs);
-        energy * product / self.count as f64
+        let both = self.within[end] - 2.0 * self.pairs[start * (self.count + 1) + end] + self.within[start];
+        let any = self.with_any[end] - self.with_any[start];
+        let weights = &self.weights[end - start];
+        any * weights.any - both * weights.both - self.with_any[self.count] * weights.all
+    }
+}
+
+/// What the sums of distances count for in the size of a group: equations 4 and 5 of Matteson and James, in which the pairs
+/// across the border of the group are `any - both`, and those outside of it `all - 2 any + both`.
+struct Weights {
+    /// Of two values inside.
+    both: f64,
+    /// Of one inside with any.
+    any: f64,
+    /// Of any two.
+    all: f64,
+}
+
+impl Weights {
+    fn of(inside: usize, count: usize) -> Self {
+        let outside = count - inside;
+        if inside < GROUP_MIN || outside < GROUP_MIN {
+            return Self { both: 0.0, any: 0.0, all: 0.0 };
+        }
+        let (ins, outs, count) = (inside as f64, outside as f64, count as f64);
+        let across = 2.0 / count;
+        let within = outs / ((ins - 1.0) * count);
+        let all = ins / ((outs - 1.0) * count);
+        Self { both: across + within + all, any: across + 2.0 * all, all }
     }
 }
 
@@ -289,6 +337,13 @@ mod tests {
             let fast = Sums::of(&values).size(start..end);
             let slow = by_definition(&values[start..end], &[&values[..start], &values[end..]].concat());
             prop_assert!((fast - slow).abs() < 1e-6 * (1.0 + slow.abs()), "{} {}", fast, slow);
+        }
+
+        #[test]
+        fn few_orders_tell_what_all_of_them_do(rate in 0.0_f64..0.2, error in 0.0_f64..0.2, seed: u64) {
+            let differs = |random: &mut Random| random.uniform() < rate;
+            let of_all = chance(&mut Random::new(seed), differs);
+            prop_assert_eq!(may_be_chance(error, &mut Random::new(seed), differs), of_all > error);
         }
 
         #[test]
