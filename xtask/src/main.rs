@@ -34,7 +34,8 @@ const USAGE: &str = "\
 usage: cargo xtask VERB
 
   ci                           all checks that must pass before a change lands
-  proof [--resume [STEP...]]   ci, and the checks that take longer; or the rest of them on this commit, or of these
+  proof                        ci, and the checks that take longer
+  proof --resume [STEP...]     those that have not passed on this commit: all, or those whose names begin so
   configurations               kiln build's configurations on two kernels, with planted faults: over an hour
   ltp                          LTP on three kernels, against the tables of docs/ltp.md: over an hour
   tidy                         the rules of this repository

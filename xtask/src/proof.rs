@@ -41,16 +41,17 @@ fn more_steps() -> Vec<Step> {
 
 /// Runs all steps.
 pub(crate) fn proof() -> Result<()> {
-    let journal = Journal::of_commit(ci::changes()?.is_empty())?;
-    let passed = journal.begin()?;
-    run(all_steps(), passed, &journal)
+    let changes = ci::changes()?;
+    let journal = Journal::of_commit(changes.is_empty())?;
+    run(all_steps(), journal.begin()?, &journal, &changes)
 }
 
 /// Runs the steps that have not passed on this very commit: all of them, or those whose names begin with one of `only`.
 pub(crate) fn resume(only: &[&str]) -> Result<()> {
-    ensure!(ci::changes()?.is_empty(), "a tree with changes cannot resume: commit them first");
+    let changes = ci::changes()?;
+    ensure!(changes.is_empty(), "a tree with changes cannot resume: commit them first");
     let journal = Journal::of_commit(true)?;
-    run(select(all_steps(), only)?, journal.read()?, &journal)
+    run(select(all_steps(), only)?, journal.read()?, &journal, &changes)
 }
 
 fn all_steps() -> Vec<Step> {
@@ -59,35 +60,31 @@ fn all_steps() -> Vec<Step> {
 
 /// The steps whose names begin with one of `only`; all of them if that is empty.
 fn select(steps: Vec<Step>, only: &[&str]) -> Result<Vec<Step>> {
-    for begin in only {
-        let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
-        ensure!(
-            names.iter().any(|name| name.starts_with(begin)),
-            "no step {begin:?} in {}",
-            names.join(", ")
-        );
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    if let Some(unknown) = only.iter().find(|begin| !names.iter().any(|name| name.starts_with(*begin))) {
+        bail!("no step begins with {unknown:?}: there are {}", names.join("; "));
     }
     let is_wanted = |step: &Step| only.is_empty() || only.iter().any(|begin| step.name.starts_with(begin));
     Ok(steps.into_iter().filter(is_wanted).collect())
 }
 
-fn run(steps: Vec<Step>, mut passed: Passed, journal: &Journal) -> Result<()> {
-    let changes = ci::changes()?;
+/// Runs those of `steps` that have not passed, on a tree with these changes.
+fn run(steps: Vec<Step>, mut passed: Passed, journal: &Journal, changes: &str) -> Result<()> {
     for step in steps {
         if has_passed(&passed, &step.name) {
             println!("=== {} passed before", step.name);
             continue;
         }
         let cost = step.run()?;
-        ci::unchanged_since(&changes)?;
+        ci::unchanged_since(changes)?;
         passed.push((step.name, cost));
         journal.write(&passed)?;
     }
     print!("\n{}", table(&passed));
-    let left = all_steps().into_iter().map(|step| step.name).filter(|name| !has_passed(&passed, name));
-    let left: Vec<String> = left.collect();
+    let names = all_steps().into_iter().map(|step| step.name);
+    let left: Vec<String> = names.filter(|name| !has_passed(&passed, name)).collect();
     if !left.is_empty() {
-        println!("not whole yet, left: {}", left.join("; "));
+        println!("not whole yet; left: {}", left.join("; "));
     }
     Ok(())
 }
@@ -191,7 +188,7 @@ mod tests {
         assert_eq!(selected(&["LTP", "long"]), ["LTP", "long tests, part 1"]);
         assert_eq!(selected(&[]), ["tests", "LTP", "long tests, part 1"]);
         let error = select(steps(), &["LTP", "fuzz"]).err().unwrap().to_string();
-        assert!(error.contains("\"fuzz\"") && error.contains("LTP, long tests"), "{error}");
+        assert!(error.contains("\"fuzz\"") && error.contains("LTP; long tests"), "{error}");
     }
 
     #[test]
