@@ -204,7 +204,7 @@ impl Tool for Bpftrace {
     }
 
     fn lost(&self) -> Result<u64, Report> {
-        // Releases of bpftrace differ in where they say it.
+        // Later releases than 0.17 say it there.
         let said = String::from_utf8_lossy(&self.said);
         Ok(said.lines().map(lost).fold(self.losses.events(), u64::saturating_add))
     }
