@@ -78,7 +78,10 @@ fn what_each_process_has_adds_up_in_a_machine() {
     let report = counted(&place.kiln(call).run().expect(0));
     assert_eq!((report.tasks.len(), report.lost), (51, 0));
     for (at, one) in report.counted.iter().enumerate() {
-        assert_eq!(report.tasks.iter().map(|task| task.counts[at]).sum::<u64>(), one.value);
+        let sum = report.tasks.iter().map(|task| task.counts[at]).sum::<u64>();
+        // Where the kernel does not report threads, those that are ending may be switched from once more.
+        let after = if one.event.name() == "context-switches" { report.tasks.len() as u64 } else { 0 };
+        assert!((one.value..=one.value + after).contains(&sum), "{} {sum} {report:?}", one.event);
         assert_eq!(report.intervals.iter().map(|interval| interval.counts[at]).sum::<u64>(), one.value);
     }
     let shell = report.tasks.iter().find(|one| report.tasks.iter().any(|it| it.parent == one.pid));
