@@ -31,6 +31,21 @@ fn found<'a>(list: &'a Value, field: &str, value: &str) -> &'a Value {
 /// kiln is recorded, too, and waits.
 const OWN: &str = "comm == traced";
 
+/// When the trace began, on its own clock.
+fn begin_of(latency: &Value) -> u64 {
+    let longest = |field: &str| latency["longest"][field].as_u64().expect("a time");
+    longest("time_ns") - longest("since_begin_ns")
+}
+
+/// When the program fell asleep (TASK_INTERRUPTIBLE) for the last time. A busy host may keep it from its CPU at any other moment of a
+/// call.
+fn last_nap(place: &Place, trace: &Path) -> u64 {
+    let filter = "name == sched_switch && prev_comm == traced && prev_state == 1";
+    let listed = place.kiln(["trace", "view", text(trace), "--json", "--filter", filter]).run().expect(0);
+    let last: Value = serde_json::from_str(listed.stdout.lines().last().expect("a nap")).expect("JSON");
+    last["time_ns"].as_u64().expect("a time")
+}
+
 const NAPS: &str = "for (int i = 0; i < 20; i++) usleep(5000); return 0;";
 
 #[test]
@@ -53,13 +68,11 @@ fn states_and_latencies_tell_where_the_time_of_a_thread_went() {
     let call = found(&latencies, "name", "clock_nanosleep");
     assert_eq!((&call["kind"], &call["took"]["count"]), (&"system call".into(), &20.into()));
     assert!(call["took"]["p50_ns"].as_u64() >= Some(5_000_000), "{call}");
-    // In the middle of the longest call the thread was in it.
-    let (end, took) = (call["longest"]["since_begin_ns"].as_u64(), call["took"]["max_ns"].as_u64());
-    let middle = end.expect("a time") - took.expect("a time") / 2;
-    let moment = view(&place, &trace, &["--at", &format!("{middle}ns")]);
+    let asleep = format!("{}ns", last_nap(&place, &trace) - begin_of(call));
+    let moment = view(&place, &trace, &["--at", &asleep]);
     let thread = found(&moment["threads"], "comm", "traced");
     assert_eq!((&thread["state"], &thread["call"]["name"]), (&"sleeping".into(), &"clock_nanosleep".into()));
-    for view in ["--states", "--latency", "--tree", "--stats", &format!("--at={middle}ns")] {
+    for view in ["--states", "--latency", "--tree", "--stats", &format!("--at={asleep}")] {
         let shown = place.kiln(["trace", "view", text(&trace), view]).run().expect(0).stdout;
         assert!(shown.contains("traced"), "{view}: {shown}");
     }
