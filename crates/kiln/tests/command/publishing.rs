@@ -92,7 +92,11 @@ fn what_belongs_to_others_is_left_alone() {
         (&branch("main"), 2, "has files that kiln did not publish"),
         (&branch("a..b"), 2, "\"a..b\" is no name of a branch"),
         ("git:no-branch", 2, "git:REPOSITORY@BRANCH"),
-        (&format!("git:{}/none@pages", text(place.path())), 3, "git: "),
+        (
+            &format!("git:{}/none@pages", text(place.path())),
+            3,
+            "/none' does not appear to be a git repository",
+        ),
     ] {
         let done = place.kiln(["report", "--publish", target]).run().expect(code);
         assert!(done.stderr.contains(message), "{target}: {}", done.stderr);

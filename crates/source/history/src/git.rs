@@ -20,6 +20,9 @@ use crate::Error;
 /// Checking out a kernel from a slow disk takes minutes, and never an hour.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 
+/// What git says of a remote repository behind the line with the cause: its own, or that of `ssh`.
+const UNREADABLE: &str = "fatal: Could not read from remote repository.";
+
 /// What a user's configuration could do to kiln's own work trees, and to what git prints.
 const SETTINGS: [&str; 12] = [
     "core.hooksPath=/dev/null",
@@ -336,9 +339,37 @@ pub(crate) fn forget_users_variables(command: &mut Command) {
 /// The error for what git complained about.
 pub(crate) fn refused(arguments: &[&str], complaint: &str) -> Error {
     let action = arguments.first().copied().unwrap_or_default();
-    // The last words are the reason; hints come before them.
-    let reason =
-        complaint.lines().rev().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
-    let reason = reason.or_else(|| complaint.lines().next()).unwrap_or_default();
-    Error::Git { action: format!("git {action}"), reason: reason.to_owned() }
+    Error::Git { action: format!("git {action}"), reason: reason(complaint).to_owned() }
+}
+
+/// The line of git's standard error that says why it refuses.
+#[must_use]
+pub fn reason(complaint: &str) -> &str {
+    let is_reason = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
+    let mut lines = complaint.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.clone().next().unwrap_or_default();
+    let cause = lines.clone().zip(lines.clone().skip(1)).find(|(_, next)| *next == UNREADABLE);
+    cause.map(|(cause, _)| cause).or_else(|| lines.rfind(is_reason)).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_the_cause_and_no_hint() {
+        let hint = "\nPlease make sure you have the correct access rights\nand the repository exists.\n";
+        for cause in
+            ["fatal: '/x' does not appear to be a git repository", "ssh: Could not resolve hostname x"]
+        {
+            assert_eq!(reason(&format!("{cause}\n{UNREADABLE}\n{hint}")), cause);
+        }
+        assert_eq!(reason(&format!("{UNREADABLE}\n{hint}")), UNREADABLE);
+        let rejected = "error: failed to push some refs to '/x'";
+        let pushed =
+            format!("To /x\n ! [rejected]  a -> a (fetch first)\n{rejected}\nhint: Updates were rejected\n");
+        assert_eq!(reason(&pushed), rejected);
+        assert_eq!(reason("\nkilled\nlater\n"), "killed");
+        assert_eq!(reason(""), "");
+    }
 }

@@ -37,7 +37,7 @@ pub use checkout::{Changes, changes_in_checkout};
 pub use conflict::Conflict;
 pub use content::{file, files_below};
 pub use error::Error;
-pub use git::Repository;
+pub use git::{Repository, reason};
 pub use mail_info::{MailParts, mail_info};
 pub use objects::{Object, Objects};
 pub use revert::revert;

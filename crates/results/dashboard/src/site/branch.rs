@@ -104,8 +104,7 @@ impl<'a> Branch<'a> {
         if done.success {
             return Ok(done.output.trim_end().to_owned());
         }
-        let complaint = done.complaint.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        Err(SiteError::Git(complaint.trim_start_matches("fatal: ").to_owned()))
+        Err(SiteError::Git(history::reason(&done.complaint).trim_start_matches("fatal: ").to_owned()))
     }
 
     /// A commit needs an author, and kiln may run where git knows none; a call of git may be around this one.
