@@ -317,6 +317,19 @@ mod tests {
     }
 
     #[test]
+    fn sleeps_are_shown_by_a_stop_at_which_the_lock_had_an_owner() {
+        let mut hazards = Hazards::new(Conditions(vec![Condition::LockWait(Duration::from_millis(100))]));
+        let Hazard::LockWait(known) = wait(110, Some(89), false) else { panic!("a sleep") };
+        // One has released the lock, and the next has not got it yet.
+        let between = Wait { owner: None, ..known.clone() };
+        for wait in [between, known] {
+            hazards.add("load", Hazard::LockWait(wait));
+        }
+        let text = hazards.text();
+        assert!(text.contains(": 2 sleeps,") && text.contains("load (89 of 88) D has it\n"), "{text}");
+    }
+
+    #[test]
     fn writes_with_the_same_calls_are_shown_once() {
         let variable = Variable { symbol: "total_forks".to_owned(), offset: 0 };
         let mut hazards = Hazards::new(Conditions(vec![Condition::Write(variable)]));

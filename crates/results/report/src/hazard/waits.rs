@@ -35,9 +35,10 @@ pub(super) fn lock(wait: &Wait) -> String {
     safe_line(&format!("{}{address}{name}", wait.lock.kind))
 }
 
-/// Sleeps for the same lock with the same calls.
+/// Sleeps for the same lock with the same calls, by the first stop at which the lock had an owner: nobody has it while it is passed on.
 pub(super) fn text(group: &Group<'_, Slept>, number: usize) -> String {
-    let Slept { case, wait } = group.first;
+    let known = group.all.iter().find(|slept| slept.wait.owner.is_some());
+    let Slept { case, wait } = known.unwrap_or(&group.first);
     let longest_ns = group.all.iter().map(|slept| slept.wait.slept_ns).max().unwrap_or(0);
     let waiters = wait.lock.waiters.and_then(|waiters| usize::try_from(waiters).ok());
     let tasks = waiters.map(|waiters| format!(", {} in its queue", counted(waiters, "task")));
